@@ -1,0 +1,1 @@
+"""Every way in which `goldsets` is changed, one file per stage."""

@@ -1,0 +1,72 @@
+"""Addresses of goldsets: the API. The last line answers for every address below /api/v1/ that does not exist."""
+
+from django.urls import path, re_path
+
+from goldsets.api import gold, standing
+from goldsets.api.contrasts import ContrastName, Contrasts, Diversity
+from goldsets.api.datasets import (
+    DatasetDetail,
+    Datasets,
+    VersionCancel,
+    VersionDetail,
+    VersionDifference,
+    VersionFile,
+    Versions,
+)
+from goldsets.api.leaks import Benchmarks, Leaks, LeaksSign
+from goldsets.api.pace import QueuePaceView
+from goldsets.api.releases import Licences, ReleaseOfVersion, Terms, Withdraw
+from goldsets.api.splits import Splits, SplitsDeal
+from goldsets.api.statistics import Agreement, AgreementReport, ConsensusOfQueue
+from goldsets.api.succeeding import TakeOver
+from reviews.api.docs import NoSuchAddress
+
+app_name = "goldsets_api"
+urlpatterns = [
+    path("queues/<uuid:uid>/agreement/", Agreement.as_view(), name="agreement"),
+    path("queues/<uuid:uid>/agreement/report/", AgreementReport.as_view(), name="agreement_report"),
+    path("queues/<uuid:uid>/agreement/consensus/", ConsensusOfQueue.as_view(), name="consensus"),
+    path("queues/<uuid:uid>/take-over/", TakeOver.as_view(), name="take_over"),
+    path("queues/<uuid:uid>/pace/", QueuePaceView.as_view(), name="pace"),
+    path("queues/<uuid:uid>/standing/", standing.StandingOfQueue.as_view(), name="standing"),
+    path("queues/<uuid:uid>/standing/policy/", standing.StandingPolicyOfQueue.as_view(), name="standing_policy"),
+    path("queues/<uuid:uid>/standing/review/", standing.StandingReview.as_view(), name="standing_review"),
+    path("queues/<uuid:uid>/standing/moves/", standing.StandingMoves.as_view(), name="standing_moves"),
+    path("queues/<uuid:uid>/standing/<int:rater>/", standing.StandingOfRater.as_view(), name="standing_change"),
+    path("standing-moves/<uuid:uid>/confirm/", standing.MoveConfirm.as_view(), name="standing_confirm"),
+    path("standing-moves/<uuid:uid>/decline/", standing.MoveDecline.as_view(), name="standing_decline"),
+    path("queues/<uuid:uid>/gold/", gold.GoldOfQueue.as_view(), name="gold_pool"),
+    path("queues/<uuid:uid>/gold/measured/", gold.GoldMeasured.as_view(), name="gold_measured"),
+    path("queues/<uuid:uid>/gold/import/", gold.GoldImport.as_view(), name="gold_import"),
+    path("queues/<uuid:uid>/gold/challenges/", gold.Challenges.as_view(), name="challenges"),
+    path("gold/", gold.Gold.as_view(), name="gold"),
+    path("gold/<uuid:uid>/approve/", gold.GoldApprove.as_view(), name="gold_approve"),
+    path("gold/<uuid:uid>/decline/", gold.GoldDecline.as_view(), name="gold_decline"),
+    path("gold/<uuid:uid>/change/", gold.GoldChange.as_view(), name="gold_change"),
+    path("gold/<uuid:uid>/retire/", gold.GoldRetire.as_view(), name="gold_retire"),
+    path("challenges/<uuid:uid>/answer/", gold.ChallengeAnswer.as_view(), name="challenge_answer"),
+    path("checked/", gold.Checked.as_view(), name="checked"),
+    path("checked/<uuid:uid>/challenge/", gold.CheckedChallenge.as_view(), name="checked_challenge"),
+    path("projects/<slug:slug>/splits/", Splits.as_view(), name="splits"),
+    path("projects/<slug:slug>/splits/deal/", SplitsDeal.as_view(), name="splits_deal"),
+    path("projects/<slug:slug>/contrasts/", Contrasts.as_view(), name="contrasts"),
+    path("contrasts/<uuid:uid>/name/", ContrastName.as_view(), name="contrast_name"),
+    path("projects/<slug:slug>/diversity/", Diversity.as_view(), name="diversity"),
+    path("projects/<slug:slug>/benchmarks/", Benchmarks.as_view(), name="benchmarks"),
+    path("datasets/<uuid:uid>/versions/<int:number>/leaks/", Leaks.as_view(), name="leaks"),
+    path("datasets/<uuid:uid>/versions/<int:number>/leaks/sign/", LeaksSign.as_view(), name="leaks_sign"),
+    path("projects/<slug:slug>/licences/", Licences.as_view(), name="licences"),
+    path("datasets/<uuid:uid>/terms/", Terms.as_view(), name="release_terms"),
+    path("datasets/<uuid:uid>/versions/<int:number>/release/", ReleaseOfVersion.as_view(), name="release"),
+    path("datasets/<uuid:uid>/versions/<int:number>/withdraw/", Withdraw.as_view(), name="withdraw"),
+    path("datasets/", Datasets.as_view(), name="datasets"),
+    path("datasets/<uuid:uid>/", DatasetDetail.as_view(), name="dataset"),
+    path("datasets/<uuid:uid>/versions/", Versions.as_view(), name="versions"),
+    path("datasets/<uuid:uid>/versions/<int:number>/", VersionDetail.as_view(), name="version"),
+    path(
+        "datasets/<uuid:uid>/versions/<int:number>/difference/", VersionDifference.as_view(), name="version_difference"
+    ),
+    path("datasets/<uuid:uid>/versions/<int:number>/cancel/", VersionCancel.as_view(), name="version_cancel"),
+    path("datasets/<uuid:uid>/versions/<int:number>/files/<str:name>", VersionFile.as_view(), name="file"),
+    re_path("", NoSuchAddress.as_view()),
+]

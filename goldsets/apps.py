@@ -1,0 +1,7 @@
+"""Makes `goldsets` a Django app."""
+
+from django.apps import AppConfig
+
+
+class GoldsetsConfig(AppConfig):
+    name = "goldsets"

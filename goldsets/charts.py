@@ -1,0 +1,357 @@
+"""Plain geometry for dot-and-whisker figures: where each mark stands. Templates draw them as inline SVG with links."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import floor, log
+
+from goldsets.queries.pace import QueuePace
+from goldsets.queries.standing import RaterStanding
+from reviews.queries.agreement import TENTATIVE, CriterionAgreement, QueueAgreement
+from reviews.stats.result import Estimate
+
+WIDTH = 680
+NAME_X = 200
+AXIS_LEFT, AXIS_RIGHT = 210, 590
+VALUE_X, N_X = 600, 640
+TOP = 8
+ROW = 31
+FIRST_ROW = 24
+# Text stands on its base line, a little below the middle of a mark.
+BASE_LINE = 4
+TICK_STEP = 0.2
+NAME_LENGTH = 28
+
+
+@dataclass(frozen=True)
+class Tick:
+    x: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One row: the dot at `x`, its whisker from `low_x` to `high_x`. Each is None where there is nothing to draw.
+
+    `key` says what the row is about, for its link; `name` is `title` as far as it fits; `value` is empty where there is
+    none. `words` says the row in a sentence.
+    """
+
+    key: str
+    title: str
+    name: str
+    y: float
+    text_y: float
+    x: float | None
+    low_x: float | None
+    high_x: float | None
+    value: str
+    n: int
+    weak: bool
+    words: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Everything in the units of the view box (0 0 width height)."""
+
+    width: int
+    height: int
+    name_x: int
+    value_x: int
+    n_x: int
+    axis_top: int
+    axis_bottom: int
+    tick_y: int
+    reference_x: float | None
+    ticks: tuple[Tick, ...]
+    marks: tuple[Mark, ...]
+    label: str
+
+
+def agreement_figure(agreement: QueueAgreement) -> Figure:
+    """Alpha of every criterion and of the first decisive step; the reference is the least for tentative conclusions."""
+    entries = agreement.entries
+    weakest = min((entry.alpha.value for entry in entries if entry.alpha.value is not None), default=None)
+    return dot_and_whisker(
+        [(entry.key, entry.title, entry.alpha) for entry in entries],
+        label="Krippendorff's alpha per criterion with 95% intervals; the table below has the same numbers",
+        reference=TENTATIVE,
+        weak_below=TENTATIVE if weakest is None else min(TENTATIVE, weakest + 1e-9),
+    )
+
+
+def parts_figure(criterion: CriterionAgreement) -> Figure:
+    """Alpha on one criterion within each part of the answers that says enough."""
+    return dot_and_whisker(
+        [(cut.key, f"{cut.dimension} {cut.part}", cut.alpha) for cut in criterion.cuts if cut.alpha.defined],
+        label=f"Alpha on {criterion.title} by part with 95% intervals; the table below has the same numbers",
+        reference=TENTATIVE,
+        weak_below=TENTATIVE,
+    )
+
+
+def models_figure(criterion: CriterionAgreement) -> Figure | None:
+    """How often each model is preferred to an average one; None where models were not compared."""
+    if criterion.models is None:
+        return None
+    return dot_and_whisker(
+        [(model.model, model.model, model.wins) for model in criterion.models.models],
+        label=f"Wins of each model on {criterion.title} with 95% intervals; the table below has the same numbers",
+        reference=0.5,
+    )
+
+
+def accuracy_figure(standings: Iterable[RaterStanding]) -> Figure:
+    """How often each rater is right on gold."""
+    return dot_and_whisker(
+        [(str(standing.rater_id), standing.rater, standing.accuracy) for standing in standings],
+        label="Right on gold per rater with Wilson's 95% intervals; the table below has the same numbers",
+    )
+
+
+def dot_and_whisker(
+    entries: list[tuple[str, str, Estimate]],
+    *,
+    label: str,
+    reference: float | None = None,
+    weak_below: float = float("-inf"),
+) -> Figure:
+    """One row per (key, title, estimate). The axis runs from 0 to 1, and further down where a value or whisker does."""
+    bottom = min(
+        [0.0, *(end for _, _, estimate in entries for end in (estimate.value, estimate.low) if end is not None)]
+    )
+    steps_below = -floor(round(bottom / TICK_STEP, 6))
+    first = -steps_below * TICK_STEP
+
+    def x(value: float) -> float:
+        return round(AXIS_LEFT + (value - first) / (1 - first) * (AXIS_RIGHT - AXIS_LEFT), 1)
+
+    marks = []
+    for row, (key, title, estimate) in enumerate(entries):
+        drawn = estimate.value is not None
+        y = FIRST_ROW + row * ROW
+        marks.append(
+            Mark(
+                key=key,
+                title=title,
+                name=_shortened(title, NAME_LENGTH),
+                y=y,
+                text_y=y + BASE_LINE,
+                x=x(estimate.value) if estimate.value is not None else None,
+                low_x=x(estimate.low) if drawn and estimate.low is not None else None,
+                high_x=x(estimate.high) if drawn and estimate.high is not None else None,
+                value=f"{estimate.value:.2f}" if estimate.value is not None else "",
+                n=estimate.n_units,
+                weak=estimate.value is not None and estimate.value < weak_below,
+                words=in_words(title, estimate),
+            )
+        )
+    axis_bottom = FIRST_ROW + max(0, len(entries) - 1) * ROW + 17
+    # Every second tick is enough where the axis reaches far down.
+    every = 1 if steps_below <= 2 else 2
+    values = [round(first + step * TICK_STEP, 1) for step in range(0, steps_below + 6, every)]
+    return Figure(
+        width=WIDTH,
+        height=axis_bottom + 30,
+        name_x=NAME_X,
+        value_x=VALUE_X,
+        n_x=N_X,
+        axis_top=TOP,
+        axis_bottom=axis_bottom,
+        tick_y=axis_bottom + 18,
+        reference_x=x(reference) if reference is not None else None,
+        ticks=tuple(Tick(x(value), f"{value:g}") for value in values),
+        marks=tuple(marks),
+        label=label,
+    )
+
+
+def in_words(title: str, estimate: Estimate) -> str:
+    """ "Task success: 0.78 [0.72, 0.83], n 398", or why there is no value."""
+    if estimate.value is None:
+        return f"{title}: {estimate.words}"
+    if estimate.low is None or estimate.high is None:
+        return f"{title}: {estimate.value:.2f}, n {estimate.n_units}. {estimate.words}"
+    return f"{title}: {estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}], n {estimate.n_units}"
+
+
+# --- Paths: what a test made of one answer after the other ---------------------------------------------------------
+PATH_HEIGHT = 210
+PATH_LEFT, PATH_RIGHT = 44, 560
+PATH_TOP, PATH_BOTTOM = 14, 176
+MAX_LABELS = 12
+
+
+@dataclass(frozen=True)
+class PathMark:
+    """One answer: where it stands, which gold item it was of, whether it was wrong, and a sentence."""
+
+    x: float
+    y: float
+    key: int
+    wrong: bool
+    words: str
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A level across the figure and what it means."""
+
+    y: float
+    text_y: float
+    words: str
+    css: str
+
+
+@dataclass(frozen=True)
+class PathFigure:
+    width: int
+    height: int
+    left: int
+    right: int
+    text_x: int
+    zero_x: int
+    axis_y: float
+    axis_text_y: float
+    points: str
+    marks: tuple[PathMark, ...]
+    bounds: tuple[Bound, ...]
+    ticks: tuple[Tick, ...]
+    tick_y: int
+    label: str
+
+
+def path_figure(
+    path: Sequence[float],
+    answers: Sequence[tuple[int, bool, str]],
+    *,
+    bounds: Sequence[tuple[float, str, str]],
+    label: str,
+) -> PathFigure:
+    """`path` after each of `answers` (gold item, right, words), from 0, between `bounds` (level, words, css class)."""
+    levels = [0.0, *path, *(level for level, _words, _css in bounds)]
+    low, high = min(levels), max(levels)
+    room = (high - low) or 1.0
+
+    def y(level: float) -> float:
+        return round(PATH_BOTTOM - (level - low) / room * (PATH_BOTTOM - PATH_TOP), 1)
+
+    def x(number: int) -> float:
+        return round(PATH_LEFT + number / max(1, len(path)) * (PATH_RIGHT - PATH_LEFT), 1)
+
+    every = max(1, -(-len(path) // MAX_LABELS))
+    marks = tuple(
+        PathMark(x(number), y(level), gold, not right, f"{number}. {words}: {'right' if right else 'wrong'}")
+        for number, (level, (gold, right, words)) in enumerate(zip(path, answers, strict=True), start=1)
+    )
+    return PathFigure(
+        width=WIDTH,
+        height=PATH_HEIGHT,
+        left=PATH_LEFT,
+        right=PATH_RIGHT,
+        text_x=PATH_RIGHT + 8,
+        zero_x=PATH_LEFT - 8,
+        axis_y=y(0),
+        axis_text_y=y(0) + BASE_LINE,
+        points=" ".join([f"{x(0)},{y(0)}", *(f"{mark.x},{mark.y}" for mark in marks)]),
+        marks=marks,
+        bounds=tuple(Bound(y(level), y(level) + BASE_LINE, words, css) for level, words, css in bounds),
+        ticks=tuple(Tick(x(number), str(number)) for number in range(every, len(path) + 1, every)),
+        tick_y=PATH_BOTTOM + 20,
+        label=label,
+    )
+
+
+# --- How long judgments take ------------------------------------------------------------------------------------------
+# On the log scale, as far as it is needed.
+SECONDS_TICKS = {
+    1: "1 s", 4: "4 s", 15: "15 s", 60: "1 min", 240: "4 min", 900: "15 min", 3_600: "1 h", 14_400: "4 h", 86_400: "1 d"
+}  # fmt: skip
+STRIP_NAME_LENGTH = 26
+MOST_DOTS = 120
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One rater's judgments as dots, with their quartiles as a bar and their median as a line."""
+
+    name: str
+    y: float
+    text_y: float
+    dots: tuple[float, ...]
+    low_x: float
+    median_x: float
+    high_x: float
+    n: int
+    words: str
+
+
+@dataclass(frozen=True)
+class PaceFigure:
+    width: int
+    height: int
+    name_x: int
+    n_x: int
+    axis_top: int
+    axis_bottom: int
+    tick_y: int
+    median_x: float
+    ticks: tuple[Tick, ...]
+    strips: tuple[Strip, ...]
+    label: str
+
+
+def pace_figure(found: QueuePace) -> PaceFigure:
+    """A strip for each rater on one log axis. Of many judgments some are drawn, evenly by rank, the ends among them."""
+    everything = [seconds for row in found.raters for seconds in row.seconds]
+    bounds = list(SECONDS_TICKS)
+    first = max((at for at in bounds if at <= min(everything)), default=bounds[0])
+    last = min((at for at in bounds if at >= max(everything) and at > first), default=bounds[-1])
+
+    def x(seconds: float) -> float:
+        along = log(max(seconds, first) / first) / log(last / first)
+        return round(AXIS_LEFT + min(along, 1) * (AXIS_RIGHT - AXIS_LEFT), 1)
+
+    strips = []
+    for place, row in enumerate(found.raters):
+        y = FIRST_ROW + place * ROW
+        median = row.pace.median.value or 1
+        strips.append(
+            Strip(
+                name=_shortened(row.rater, STRIP_NAME_LENGTH),
+                y=y,
+                text_y=y + BASE_LINE,
+                dots=tuple(x(seconds) for seconds in _evenly(row.seconds, MOST_DOTS)),
+                low_x=x(row.pace.low),
+                median_x=x(median),
+                high_x=x(row.pace.high),
+                n=row.pace.n,
+                words=f"{row.rater}: half of {row.pace.n} took {row.pace.low:.0f} to {row.pace.high:.0f} s, "
+                f"the median {median:.0f} s",
+            )
+        )
+    axis_bottom = FIRST_ROW + max(0, len(strips) - 1) * ROW + 17
+    return PaceFigure(
+        width=WIDTH,
+        height=axis_bottom + 30,
+        name_x=NAME_X,
+        n_x=VALUE_X,
+        axis_top=TOP,
+        axis_bottom=axis_bottom,
+        tick_y=axis_bottom + 18,
+        median_x=x(found.pace.median.value or 1),
+        ticks=tuple(Tick(x(at), words) for at, words in SECONDS_TICKS.items() if first <= at <= last),
+        strips=tuple(strips),
+        label="Seconds per judgment and rater on a log scale; the table below has the same numbers",
+    )
+
+
+def _evenly(values: tuple[int, ...], most: int) -> list[int]:
+    """At most so many of the ordered values, evenly by rank, with the first and the last."""
+    if len(values) <= most:
+        return list(values)
+    return [values[round(place * (len(values) - 1) / (most - 1))] for place in range(most)]
+
+
+def _shortened(name: str, most: int) -> str:
+    return name if len(name) <= most else name[: most - 1].rstrip() + "…"

@@ -1,0 +1,216 @@
+"""The vocabulary of what is built on settled labels."""
+
+from django.db.models import TextChoices
+
+
+class GoldState(TextChoices):
+    PROPOSED = "proposed", "Proposed"
+    ACTIVE = "active", "In use"
+    RETIRED = "retired", "Retired"
+    DECLINED = "declined", "Declined"
+
+
+class KeyState(TextChoices):
+    """Where one version of what a gold item expects stands."""
+
+    PROPOSED = "proposed", "Waits for a second person"
+    APPROVED = "approved", "Approved"
+    DECLINED = "declined", "Declined"
+
+
+class KeySource(TextChoices):
+    """Where the expected values come from."""
+
+    LABEL = "label", "The item's label"
+    IMPORT = "import", "Imported"
+    CORRECTION = "correction", "A correction"
+    REVIEW = "review", "Looked at again under a newer guideline"
+
+
+class ChallengeState(TextChoices):
+    OPEN = "open", "Waits for a lead"
+    UPHELD = "upheld", "Upheld"
+    REJECTED = "rejected", "Not upheld"
+
+
+class StandingState(TextChoices):
+    ONBOARDING = "onboarding", "Getting started"
+    ACTIVE = "active", "Trusted"
+    WATCHED = "watched", "Watched"
+    PAUSED = "paused", "Paused"
+
+
+class MoveState(TextChoices):
+    """Where a step of a standing is."""
+
+    PROPOSED = "proposed", "Waits for a lead"
+    DONE = "done", "Carried out"
+    DECLINED = "declined", "Declined"
+    OVERTAKEN = "overtaken", "Overtaken by later answers"
+
+
+class WorkPolicy(TextChoices):
+    """What becomes of what a paused rater judged since their work was last good."""
+
+    KEEP = "keep", "Keep it"
+    REQUEUE = "requeue", "Set it aside and ask somebody else"
+    ADJUDICATE = "adjudicate", "Send the items to a lead"
+
+
+class DatasetPurpose(TextChoices):
+    """What a data set is for. Held-out tasks and their families leave for the purpose “held out” alone."""
+
+    TRAIN = "train", "Training"
+    CALIBRATION = "calibration", "Calibration of graders"
+    HELD_OUT = "held_out", "Held-out evaluation"
+    ONLINE = "online", "Online evidence"
+
+
+class DatasetFormat(TextChoices):
+    """The names are those of `goldsets.writers.catalogue`."""
+
+    JSONL = "jsonl", "Labels as JSON lines"
+    PARQUET = "parquet", "Labels as Parquet"
+    CSV = "csv", "Labels as a wide CSV for people"
+    TRL_PREFERENCE = "trl_preference", "TRL preference (DPO)"
+    TRL_PREFERENCE_IMPLICIT = "trl_preference_implicit", "TRL preference with the prompt inside"
+    TRL_REWARD = "trl_reward", "TRL reward with margin"
+    TRL_KTO = "trl_kto", "TRL KTO"
+    TRL_STEPWISE = "trl_stepwise", "TRL stepwise (PRM)"
+    TRL_SFT = "trl_sft", "TRL SFT"
+    VERL = "verl", "verl"
+    OPENRLHF = "openrlhf", "OpenRLHF pairs"
+    AXOLOTL = "axolotl", "Axolotl pairs"
+    LLAMA_FACTORY = "llama_factory", "LLaMA-Factory pairs"
+    LLAMA_FACTORY_KTO = "llama_factory_kto", "LLaMA-Factory KTO"
+    OPENAI_PREFERENCE = "openai_preference", "OpenAI preference fine-tuning"
+    OPENAI_EVALS = "openai_evals", "OpenAI evals and graders"
+    VERIFIERS = "verifiers", "verifiers"
+    REWARDBENCH = "rewardbench", "RewardBench"
+    REWARDBENCH2 = "rewardbench2", "RewardBench 2"
+    PRM800K = "prm800k", "Step labels like PRM800K"
+    HELPSTEER3 = "helpsteer3", "Comparisons like HelpSteer3"
+    INSPECT = "inspect", "Inspect samples"
+    INSPECT_SCORES = "inspect_scores", "Inspect scores"
+    LABEL_STUDIO = "label_studio", "Label Studio tasks"
+    CALIBRATION = "calibration", "Calibration bundle"
+    REVIEWER = "reviewer", "Reviewer bundle"
+
+
+class TiePolicy(TextChoices):
+    """What becomes of a pair of which neither is preferred. Where both fail, nothing ever leaves as a preference."""
+
+    LEAVE_OUT = "leave_out", "Leave ties out"
+    KEEP = "keep", "Keep ties where a format can say so"
+    BOTH_WAYS = "both_ways", "Keep them, and where a format cannot say so each way once"
+
+
+class NeutralPolicy(TextChoices):
+    """What becomes of a step that is neither right nor wrong where a format knows only these two."""
+
+    GOOD = "good", "Neutral steps count as right"
+    BAD = "bad", "Neutral steps count as wrong"
+    LEAVE_OUT = "leave_out", "Leave out runs with neutral steps"
+
+
+class DuplicatePolicy(TextChoices):
+    """What becomes of an item that has a label in several queues."""
+
+    ALL = "all", "Every label leaves"
+    LATEST = "latest", "Only its latest label"
+    AGREEING = "agreeing", "Its latest label, and nothing where labels differ on a gate or an order"
+
+
+class RaterPolicy(TextChoices):
+    """Whether judgments leave beside the label that rests on them."""
+
+    WITHIN = "within", "Judgments under pseudonyms within each row"
+    NONE = "none", "Labels alone"
+
+
+class DatasetState(TextChoices):
+    WAITING = "waiting", "Waiting"
+    RUNNING = "running", "Running"
+    FINISHED = "finished", "Finished"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class FamilySplitName(TextChoices):
+    """What a family's labels may serve for. The order is that in which shares are cut."""
+
+    TRAIN = "train", "Training"
+    CALIBRATION = "calibration", "Calibration"
+    HELD_OUT = "held_out", "Held out"
+
+
+class GoldVerb(TextChoices):
+    """What an Event of `goldsets` says was done."""
+
+    GOLD_PROPOSED = "gold.proposed", "proposed an item as gold"
+    GOLD_APPROVED = "gold.approved", "approved gold"
+    GOLD_DECLINED = "gold.declined", "declined gold"
+    GOLD_IMPORTED = "gold.imported", "imported expected values"
+    GOLD_RETIRED = "gold.retired", "retired a gold item"
+    GOLD_CHALLENGED = "gold.challenged", "challenged a checked answer"
+    CHALLENGE_DECIDED = "challenge.decided", "answered a challenge"
+    GOLD_POLICY_CHANGED = "gold.policy_changed", "changed how much gold is mixed in"
+    GOLD_USED_UP = "gold.used_up", "has seen all gold"
+    STANDING_POLICY_CHANGED = "standing.policy_changed", "changed how standing is decided"
+    STANDING_PROPOSED = "standing.proposed", "had a change of standing proposed"
+    STANDING_CHANGED = "standing.changed", "changed a standing"
+    STANDING_DECLINED = "standing.declined", "declined a change of standing"
+    STANDING_OVERTAKEN = "standing.overtaken", "had a proposed change of standing overtaken"
+    DATASET_STARTED = "dataset.started", "started an export"
+    DATASET_FINISHED = "dataset.finished", "finished an export"
+    DATASET_FAILED = "dataset.failed", "had an export fail"
+    DATASET_CANCELLED = "dataset.cancelled", "cancelled an export"
+    DATASET_READ = "dataset.read", "downloaded an export"
+    BENCHMARK_ADDED = "benchmark.added", "registered a benchmark list"
+    LEAKS_READ = "leaks.read", "read what a leak check found"
+    LEAK_SIGNED = "leak.signed", "signed that near texts may leave"
+    TERMS_WRITTEN = "release.terms", "wrote the terms of a release"
+    RELEASE_SIGNED = "release.signed", "signed a release"
+    VERSION_WITHDRAWN = "dataset.withdrawn", "withdrew a version"
+    LICENCE_STATED = "licence.stated", "stated the licence of a source"
+    SPLITS_SEALED = "splits.sealed", "said how families are split"
+    CONTRASTS_BUILT = "contrasts.built", "paired successes with failures"
+    CONTRAST_NAMED = "contrast.named", "named what a contrast differs in"
+    FAMILIES_DEALT = "splits.dealt", "had families dealt to splits"
+
+
+GOLD_MOVES = {
+    GoldState.PROPOSED: {GoldState.ACTIVE, GoldState.DECLINED},
+    GoldState.ACTIVE: {GoldState.RETIRED},
+    GoldState.RETIRED: {GoldState.PROPOSED},
+    GoldState.DECLINED: {GoldState.PROPOSED},
+}
+KEY_MOVES = {
+    KeyState.PROPOSED: {KeyState.APPROVED, KeyState.DECLINED},
+    KeyState.APPROVED: set(),
+    KeyState.DECLINED: set(),
+}
+CHALLENGE_MOVES = {
+    ChallengeState.OPEN: {ChallengeState.UPHELD, ChallengeState.REJECTED},
+    ChallengeState.UPHELD: set(),
+    ChallengeState.REJECTED: set(),
+}
+STANDING_MOVES = {
+    StandingState.ONBOARDING: {StandingState.ACTIVE, StandingState.PAUSED},
+    StandingState.ACTIVE: {StandingState.WATCHED, StandingState.PAUSED},
+    StandingState.WATCHED: {StandingState.ACTIVE, StandingState.PAUSED},
+    StandingState.PAUSED: {StandingState.WATCHED},
+}
+MOVE_MOVES = {
+    MoveState.PROPOSED: {MoveState.DONE, MoveState.DECLINED, MoveState.OVERTAKEN},
+    MoveState.DONE: set(),
+    MoveState.DECLINED: set(),
+    MoveState.OVERTAKEN: set(),
+}
+DATASET_MOVES = {
+    DatasetState.WAITING: {DatasetState.RUNNING, DatasetState.FAILED, DatasetState.CANCELLED},
+    DatasetState.RUNNING: {DatasetState.FINISHED, DatasetState.FAILED, DatasetState.CANCELLED},
+    DatasetState.FINISHED: set(),
+    DatasetState.FAILED: set(),
+    DatasetState.CANCELLED: set(),
+}

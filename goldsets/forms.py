@@ -1,0 +1,195 @@
+"""The forms of pages of `goldsets`. They read what was entered; what is allowed is for the actions to say."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+
+from goldsets.enums import (
+    DatasetFormat,
+    DatasetPurpose,
+    DuplicatePolicy,
+    NeutralPolicy,
+    RaterPolicy,
+    TiePolicy,
+    WorkPolicy,
+)
+from goldsets.stats.checklist import TERMS
+from reviews.enums import Basis, ItemKind, Provenance
+from reviews.forms import NewQueueForm
+from reviews.models import Project
+from reviews.queries.projects import queue_rows
+
+
+class RateForm(forms.Form):
+    gold_rate = forms.DecimalField(
+        initial=Decimal("0.1"),
+        min_value=0,
+        max_value=Decimal("0.5"),
+        decimal_places=3,
+        label="Gold rate",
+        help_text="The share of what each rater is dealt that is gold, from 0 (none) to 0.5.",
+    )
+
+
+class QueueWithGoldForm(NewQueueForm):
+    """A new queue, and how much gold it mixes in once there is some."""
+
+    gold_rate = RateForm.base_fields["gold_rate"]
+    field_order = [*NewQueueForm.field_order, "gold_rate"]
+
+
+class DatasetForm(forms.Form):
+    name = forms.CharField(max_length=120)
+    queue = forms.ChoiceField(required=False, help_text="The labels of one queue, or of all.")
+    purpose = forms.ChoiceField(
+        choices=DatasetPurpose,
+        help_text="Held-out families leave for held-out evaluation alone.",
+    )
+    formats = forms.MultipleChoiceField(choices=DatasetFormat, widget=forms.CheckboxSelectMultiple)
+    kinds = forms.MultipleChoiceField(
+        choices=ItemKind, required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: every kind."
+    )
+    basis = forms.MultipleChoiceField(
+        choices=Basis, required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: every basis."
+    )
+    provenance = forms.MultipleChoiceField(
+        choices=Provenance, required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: every source."
+    )
+    families = forms.CharField(required=False, help_text="Names with commas between them. Empty: every family.")
+    quotas = forms.CharField(
+        required=False,
+        label="No more of a source than",
+        help_text="Shares of what leaves, such as: synthetic 0.3, adversarial 0.1. Empty: no limit.",
+    )
+    ties = forms.ChoiceField(choices=TiePolicy)
+    neutral = forms.ChoiceField(choices=NeutralPolicy, label="Neutral steps")
+    duplicates = forms.ChoiceField(choices=DuplicatePolicy, label="Items with labels in several queues")
+    raters = forms.ChoiceField(choices=RaterPolicy, label="Raters")
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["queue"].choices = [("", "every queue"), *((q.slug, q.name) for q in queue_rows(project))]
+
+    def clean_quotas(self) -> dict[str, float]:
+        """Names with their shares; whether there are such sources is for the action to say."""
+        named = [part.split() for part in self.cleaned_data["quotas"].split(",") if part.strip()]
+        try:
+            return {source: float(share) for source, share in named}
+        except ValueError:
+            raise forms.ValidationError("Write each source with its share, such as: synthetic 0.3.") from None
+
+    @property
+    def main(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("name", "queue", "purpose", "formats")]
+
+    @property
+    def narrowing(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("kinds", "basis", "provenance", "families", "quotas")]
+
+    @property
+    def doubtful(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("ties", "neutral", "duplicates", "raters")]
+
+    @property
+    def narrowed(self) -> bool:
+        return any(field.value() for field in self.narrowing)
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """What `define_dataset` takes, but for the queue."""
+        given = self.cleaned_data
+        chosen = {name: given[name] for name in ("kinds", "basis", "provenance") if given[name]}
+        if families := [name.strip() for name in given["families"].split(",") if name.strip()]:
+            chosen["families"] = families
+        if given["quotas"]:
+            chosen["quotas"] = given["quotas"]
+        policies = {name: given[name] for name in ("ties", "neutral", "duplicates", "raters")}
+        return {
+            "name": given["name"],
+            "purpose": given["purpose"],
+            "formats": given["formats"],
+            "filter": chosen,
+            "policies": policies,
+        }
+
+
+class FeedbackForm(forms.Form):
+    feedback_items = forms.IntegerField(
+        required=False, min_value=1, label="After so many further judgments", help_text="Empty: not by their number."
+    )
+    feedback_days = forms.IntegerField(
+        required=False, min_value=1, label="Or after so many days", help_text="Both empty: raters are never told."
+    )
+
+
+class StandingPolicyForm(forms.Form):
+    """The test, and what follows from it."""
+
+    p0 = forms.FloatField(label="Good enough: errors up to", help_text="A share, such as 0.1.")
+    p1 = forms.FloatField(label="Not good enough: errors from", help_text="A share, such as 0.3.")
+    alpha = forms.FloatField(label="Risk of failing somebody who is good", help_text="A share, such as 0.05.")
+    beta = forms.FloatField(label="Risk of passing somebody who is not", help_text="A share, such as 0.1.")
+    run_length = forms.IntegerField(
+        label="Gold answers between two false alarms", help_text="Of somebody good enough, on average."
+    )
+    automatic = forms.BooleanField(
+        required=False,
+        label="Do what the rule proposes at once",
+        help_text="Otherwise every step waits for a lead.",
+    )
+    work = forms.ChoiceField(choices=WorkPolicy, label="Work since it was last good, when somebody is paused")
+
+
+class GoldFileForm(forms.Form):
+    file = forms.FileField(
+        help_text="JSON lines or a JSON list; each row names an item and what is right on it. At most 5 MB."
+    )
+
+
+class SplitForm(forms.Form):
+    """Shares of the families, in percent, and the seed."""
+
+    train = forms.IntegerField(initial=70, label="Training", help_text="Percent of the families.")
+    calibration = forms.IntegerField(initial=15, label="Calibration", help_text="To fit thresholds and graders.")
+    held_out = forms.IntegerField(initial=15, label="Held out", help_text="To test on, and for nothing else.")
+    seed = forms.CharField(max_length=64, help_text="Any words. Who knows them can deal the families again.")
+
+
+class ContrastForm(forms.Form):
+    """By which labels runs pass or fail, and how many pairs of each task."""
+
+    queue = forms.ChoiceField(required=False, help_text="By the labels of one queue, or of all.")
+    most = forms.IntegerField(initial=1, label="Pairs of each task, at most")
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["queue"].choices = [("", "every queue"), *((q.slug, q.name) for q in queue_rows(project))]
+
+
+class BenchmarkForm(forms.Form):
+    name = forms.CharField(max_length=120)
+    source = forms.CharField(max_length=300, help_text="Where it was taken from: an address, a version.")
+    licence = forms.CharField(max_length=120)
+    file = forms.FileField(
+        help_text="A JSON list, JSON lines, or a text a line. Where texts may not be copied: their hashes as sha256. "
+        "At most 20 MB."
+    )
+
+
+class SignLeakForm(forms.Form):
+    reason = forms.CharField(
+        max_length=1000, widget=forms.Textarea(attrs={"rows": 3}), label="Why they may leave all the same"
+    )
+
+
+class TermsForm(forms.Form):
+    """A field for each threshold of a release."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, (title, default, low, high) in TERMS.items():
+            bounds = f"From {low:g} to {high:g}." if high <= 1 else ""
+            self.fields[name] = forms.FloatField(
+                label=title, initial=default, help_text=bounds, widget=forms.NumberInput(attrs={"step": "any"})
+            )

@@ -1,0 +1,86 @@
+"""What commands that report on one queue share: how a queue is named, JSON or a table."""
+
+import json
+from abc import ABC, abstractmethod
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError
+
+from reviews.models import Queue
+from reviews.stats.result import Estimate
+
+
+class QueueReport(BaseCommand, ABC):
+    """A command `NAME QUEUE [--json]`. Subclasses make the report and print it as a table."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("queue", help="the queue's address: its slug, PROJECT/SLUG, or its id")
+        parser.add_argument("--json", action="store_true", help="print everything as JSON")
+
+    def handle(self, **options: Any) -> None:
+        report = self.report(find_queue(options["queue"]))
+        if options["json"]:
+            self.stdout.write(json.dumps(self.as_json(report), indent=2, ensure_ascii=False, default=str))
+        else:
+            self.print_table(report)
+
+    @abstractmethod
+    def report(self, queue: Queue) -> Any:
+        """What the command reports."""
+
+    @abstractmethod
+    def as_json(self, report: Any) -> Any:
+        """The report as JSON can hold it."""
+
+    @abstractmethod
+    def print_table(self, report: Any) -> None:
+        """The report as a person reads it."""
+
+    def print_rows(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Columns as wide as their widest cell; the first flush left, the others flush right."""
+        widths = [max(len(cell) for cell in column) for column in zip(head, *rows, strict=True)]
+        for row in (head, *rows):
+            first, *others = (
+                cell.ljust(width) if at == 0 else cell.rjust(width)
+                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+            )
+            self.stdout.write("  ".join([first, *others]).rstrip())
+
+
+def find_queue(name: str) -> Queue:
+    """The queue of that slug, PROJECT/SLUG or id. Raises CommandError when there is none, or more than one."""
+    queues = Queue.objects.select_related("project", "rubric")
+    project, slash, slug = name.rpartition("/")
+    if slash:
+        found = list(queues.filter(project__slug=project, slug=slug))
+    else:
+        found = list(queues.filter(uid=name) if _is_uid(name) else queues.filter(slug=name))
+    if not found:
+        raise CommandError(f"There is no queue with the address “{name}”.")
+    if len(found) > 1:
+        choices = ", ".join(f"{queue.project.slug}/{queue.slug}" for queue in found)
+        raise CommandError(f"More than one queue has the address “{name}”. Say which: {choices}.")
+    return found[0]
+
+
+def value(estimate: Estimate | None) -> str:
+    """0.52, or nothing."""
+    return "" if estimate is None or estimate.value is None else f"{estimate.value:.2f}"
+
+
+def interval(estimate: Estimate | None) -> str:
+    """[0.44, 0.60], or nothing."""
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return ""
+    return f"[{estimate.low:.2f}, {estimate.high:.2f}]"
+
+
+def _is_uid(name: str) -> bool:
+    try:
+        UUID(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,36 @@
+"""Every table of `goldsets`, from gold to data sets."""
+
+from .contrast import Contrast
+from .dataset import Dataset, DatasetRow, DatasetVersion
+from .gold import GoldChallenge, GoldItem, GoldKey, GoldPlacement, GoldPolicy, GoldSchedule
+from .leak import BenchmarkList, BenchmarkText, LeakReport, LeakSignature
+from .release import Release, ReleaseSignature, ReleaseTerms, SourceLicence, Withdrawal
+from .split import FamilySplit, SplitPlan
+from .standing import Standing, StandingMove, StandingPolicy
+
+__all__ = [
+    "BenchmarkList",
+    "BenchmarkText",
+    "Contrast",
+    "Dataset",
+    "DatasetRow",
+    "DatasetVersion",
+    "FamilySplit",
+    "GoldChallenge",
+    "GoldItem",
+    "GoldKey",
+    "GoldPlacement",
+    "GoldPolicy",
+    "GoldSchedule",
+    "LeakReport",
+    "LeakSignature",
+    "Release",
+    "ReleaseSignature",
+    "ReleaseTerms",
+    "SourceLicence",
+    "SplitPlan",
+    "Standing",
+    "StandingMove",
+    "StandingPolicy",
+    "Withdrawal",
+]

@@ -1,0 +1,150 @@
+"""Agreement in a queue with gold left out: a rater on a gold item meets a settled question, not a colleague's.
+
+It is kept as it was last counted, so that reading it costs the same however many ratings there are. Every deed writes
+an Event in its own transaction: the project's latest Event tells whether anything happened since the counting. Few
+judgments are counted again at once, many by the worker, while the page shows the last figures and says of when.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import numpy as np
+from django.core.cache import cache
+from django.utils import timezone
+
+from goldsets.models import GoldPlacement
+from reviews.models import Event, Judgment, Queue
+from reviews.queries.agreement import QueueAgreement, agreement
+from reviews.queries.repeats import Within, within
+
+# So many judgments are counted while somebody waits.
+FEW_JUDGMENTS = 2_000
+# A deed whose transaction is still open may have an earlier Event than one that is seen; none stays open so long.
+SETTLED_AFTER = timedelta(seconds=30)
+# Until then what was counted is counted again after so long.
+COUNTED_AGAIN_AFTER = timedelta(seconds=2)
+KEPT_SECONDS = 30 * 86_400
+# Whoever looks at a queue's agreement gets fresh figures for so long, from a worker that counts ahead of them.
+WATCHED_SECONDS = 600
+# Raise it with every change of the classes that are kept.
+FORM = 3
+
+
+@dataclass(frozen=True)
+class Work:
+    """How many judgments a rater has submitted, gold among them, and the median of their seconds."""
+
+    n_judgments: int
+    median_seconds: float
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What was counted between raters and within each, each one's work, when, and the latest Event before that."""
+
+    found: QueueAgreement
+    within: Within
+    work: dict[int, Work]
+    counted_at: datetime
+    mark: int
+    marked_at: datetime | None
+
+    def is_fresh(self, mark: int, now: datetime) -> bool:
+        """Whether nothing can have happened since."""
+        settled = self.marked_at is None or self.counted_at - self.marked_at > SETTLED_AFTER
+        return self.mark == mark and (settled or now - self.counted_at < COUNTED_AGAIN_AFTER)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a page shows: the last figures, or None where many judgments have never been counted.
+
+    `stale` says that the worker has to count.
+    """
+
+    kept: Kept | None
+    stale: bool
+
+
+def queue_agreement(queue: Queue) -> QueueAgreement:
+    """Everything about agreement in a queue, with the items behind it. Time grows with the number of ratings."""
+    return current_agreement(queue).found
+
+
+def current_agreement(queue: Queue) -> Kept:
+    """The same, and when it was counted."""
+    kept: Kept | None = cache.get(_key(queue, "full"))
+    mark, _at = _latest_event(queue)
+    return kept if kept and kept.is_fresh(mark, timezone.now()) else count_agreement(queue)
+
+
+def seen_agreement(queue: Queue, *, with_items: bool = False) -> Seen:
+    """The figures as a page shows them: four short queries at most, unless there are few judgments.
+
+    The items behind them come along only where asked for, because there may be as many as in the queue.
+    """
+    cache.set(_key(queue, "watched"), True, WATCHED_SECONDS)
+    kept = cache.get(_key(queue, "full" if with_items else "figures"))
+    mark, _at = _latest_event(queue)
+    if kept and kept.is_fresh(mark, timezone.now()):
+        return Seen(kept, stale=False)
+    if _has_few_judgments(queue):
+        return Seen(count_agreement(queue), stale=False)
+    return Seen(kept, stale=True)
+
+
+def count_agreement(queue: Queue) -> Kept:
+    """Count everything anew and keep it."""
+    # The mark comes first: what happens while this counts makes it stale.
+    mark, marked_at = _latest_event(queue)
+    placed = GoldPlacement.objects.filter(gold_item__queue=queue).values("assignment")
+    found = agreement(queue, leave_out=placed)
+    kept = Kept(found, within(queue), _work(queue), timezone.now(), mark, marked_at)
+    figures = replace(kept, found=found.without_items())
+    cache.set(_key(queue, "full"), kept, KEPT_SECONDS)
+    cache.set(_key(queue, "figures"), figures, KEPT_SECONDS)
+    return kept
+
+
+def _work(queue: Queue) -> dict[int, Work]:
+    latest = Judgment.objects.filter(queue=queue).order_by("assignment", "-revision").distinct("assignment")
+    seconds = defaultdict(list)
+    for rater, taken in latest.values_list("rater", "active_seconds").iterator(chunk_size=10_000):
+        seconds[rater].append(taken)
+    return {rater: Work(len(taken), float(np.median(taken))) for rater, taken in seconds.items()}
+
+
+def takes_the_count(queue: Queue) -> bool:
+    """Whether whoever asks is the one to have the queue counted; for a moment nobody else is."""
+    return bool(cache.add(_key(queue, "asked"), True, COUNTED_AGAIN_AFTER.total_seconds()))
+
+
+def queue_by_id(queue_id: int) -> Queue:
+    return Queue.objects.select_related("project", "rubric", "guideline").get(pk=queue_id)
+
+
+def watched_queues() -> list[Queue]:
+    """Queues whose agreement somebody looks at, and where something happened since it was counted."""
+    queues = list(Queue.objects.select_related("rubric"))
+    watched = cache.get_many([_key(queue, "watched") for queue in queues])
+    found = []
+    for queue in queues:
+        if _key(queue, "watched") in watched:
+            kept = cache.get(_key(queue, "figures"))
+            if kept is None or not kept.is_fresh(_latest_event(queue)[0], timezone.now()):
+                found.append(queue)
+    return found
+
+
+def _key(queue: Queue, part: str) -> str:
+    return f"agreement-{FORM}-{part}-{queue.uid}"
+
+
+def _latest_event(queue: Queue) -> tuple[int, datetime | None]:
+    latest = Event.objects.filter(project=queue.project_id).order_by("-id").values_list("id", "at").first()
+    return latest or (0, None)
+
+
+def _has_few_judgments(queue: Queue) -> bool:
+    return len(Judgment.objects.filter(queue=queue).values("pk")[: FEW_JUDGMENTS + 1]) <= FEW_JUDGMENTS

@@ -1,0 +1,78 @@
+"""Data sets and their versions."""
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Prefetch, QuerySet
+
+from goldsets.enums import DatasetFormat, DuplicatePolicy, NeutralPolicy, RaterPolicy, TiePolicy
+from goldsets.models import Dataset, DatasetVersion
+from reviews.enums import Basis, ItemKind, Provenance
+from reviews.models import Project
+
+WORDS: dict[str, Any] = {"kinds": ItemKind, "basis": Basis, "provenance": Provenance}
+NAMES = {"kinds": "Kinds", "basis": "Basis", "provenance": "Source"}
+POLICIES: list[tuple[str, str, Any]] = [
+    ("ties", "Ties", TiePolicy),
+    ("neutral", "Neutral steps", NeutralPolicy),
+    ("duplicates", "Labels in several queues", DuplicatePolicy),
+    ("raters", "Raters", RaterPolicy),
+]
+
+
+def datasets_of(project: Project) -> QuerySet[Dataset]:
+    """The project's data sets, each with its versions, the latest first."""
+    versions = DatasetVersion.objects.order_by("-number")
+    return (
+        Dataset.objects.filter(project=project)
+        .select_related("project", "queue")
+        .prefetch_related(Prefetch("versions", queryset=versions))
+    )
+
+
+def dataset_by_uid(uid: Any) -> Dataset | None:
+    return Dataset.objects.select_related("project", "queue").filter(uid=uid).first()
+
+
+def dataset_by_name(project: Project, name: str) -> Dataset | None:
+    return Dataset.objects.select_related("project", "queue").filter(project=project, name=name).first()
+
+
+def versions_of(dataset: Dataset) -> QuerySet[DatasetVersion]:
+    return DatasetVersion.objects.filter(dataset=dataset).select_related(
+        "dataset__project", "dataset__queue", "previous"
+    )
+
+
+def version_by_number(dataset: Dataset, number: int) -> DatasetVersion | None:
+    return versions_of(dataset).filter(number=number).first()
+
+
+def folder_of(version: DatasetVersion) -> Path:
+    """Where a finished version's files lie."""
+    return Path(settings.MEDIA_ROOT) / "datasets" / str(version.uid)
+
+
+def definition_in_words(dataset: Dataset) -> dict[str, Any]:
+    """What the data set asks for as a person reads it: `formats`, `chosen` by its filter, and `policies`."""
+    asked = dataset.filter
+    chosen = [
+        (NAMES[name], ", ".join(WORDS[name](word).label for word in asked[name])) for name in WORDS if name in asked
+    ]
+    chosen += [("Families", ", ".join(asked["families"]))] if "families" in asked else []
+    chosen += [(f"Slice {name}", ", ".join(values)) for name, values in asked.get("slices", {}).items()]
+    if rate := asked.get("pass_rate"):
+        chosen.append(
+            ("Pass rate", f"{rate['model']} solves the task in {rate['low']:.0%} to {rate['high']:.0%} of runs")
+        )
+    if quotas := asked.get("quotas"):
+        most = ", ".join(f"{Provenance(source).label} at most {share:.0%}" for source, share in quotas.items())
+        chosen.append(("Shares", most))
+    return {
+        "formats": [DatasetFormat(name).label for name in dataset.formats],
+        "chosen": chosen,
+        "policies": [
+            (title, words(dataset.policies[name]).label) for name, title, words in POLICIES if name in dataset.policies
+        ],
+    }

@@ -1,0 +1,48 @@
+"""Compiles labels into a reviewer with its proof, or into a refusal that says what is missing."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from goldsets.reviewing.assurance import Assurance, Demands
+from goldsets.reviewing.classifier import fit
+from goldsets.reviewing.examples import Example, Target
+from goldsets.reviewing.families import Part, split_families
+from goldsets.reviewing.grounds import ceiling, enough, leaks
+from goldsets.reviewing.proofs import prove
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What came out. There is no reviewer where the labels could not even be fitted."""
+
+    reviewer: dict[str, Any] | None
+    assurance: Assurance
+    families: Mapping[Part, list[str]]
+
+
+def compile_reviewer(
+    examples: Sequence[Example],
+    target: Target,
+    *,
+    demands: Demands | None = None,
+    seed: str = "",
+    sealed: Collection[str] = (),
+    rules: Sequence[Mapping[str, Any]] = (),
+) -> Compiled:
+    """The rung of rules where rules are given, else the classifier.
+
+    Nothing is fitted where there are too few labels, where they leak, or where the experts disagree too much.
+    """
+    demands = demands or Demands()
+    parts = split_families(examples, seed=seed, sealed=sealed)
+    families = {part: sorted({example.family for example in found}) for part, found in parts.items()}
+    proofs = [enough(examples, parts, demands), ceiling(examples, demands), leaks(parts)]
+    if any(proof.holds is False for proof in proofs):
+        return Compiled(None, Assurance(tuple(proofs), demands), families)
+    if rules:
+        reviewer: dict[str, Any] = {"kind": "rules", "rules": list(rules), "thresholds": {"pass": None, "fail": None}}
+    else:
+        reviewer = fit(parts[Part.TRAIN], parts[Part.DEVELOPMENT])
+    reviewer, found = prove(reviewer, parts, target, demands)
+    return Compiled(reviewer, Assurance((*proofs, *found), demands), families)

@@ -1,0 +1,71 @@
+"""Work of goldsets that runs in the background: each task takes ids and hands over to an action."""
+
+from typing import Any
+
+from celery import shared_task
+from django.db import OperationalError
+from django.utils import timezone
+
+from goldsets.actions import exporting
+from goldsets.actions.splitting import deal_new_families
+from goldsets.actions.standing import review_standings
+from goldsets.queries.agreement import (
+    Seen,
+    count_agreement,
+    queue_by_id,
+    seen_agreement,
+    takes_the_count,
+    watched_queues,
+)
+from goldsets.queries.standing import measured_queues
+from reviews.models import Queue
+
+
+@shared_task(bind=True, max_retries=30)
+def run_export(self: Any, version_id: int) -> None:
+    """Write a version of a data set. While the database is away, the task waits and begins anew."""
+    try:
+        exporting.run_export(version_id=version_id)
+    except OperationalError as error:
+        raise self.retry(exc=error, countdown=min(60, 2**self.request.retries)) from error
+
+
+@shared_task
+def queue_overlooked_exports() -> None:
+    """Queue exports that nobody took up. One that is in the queue all the same is finished once."""
+    for version_id in exporting.overlooked_exports(now=timezone.now()):
+        run_export.delay(version_id)
+
+
+@shared_task
+def count_queue_agreement(queue_id: int) -> None:
+    """Count a queue's agreement anew for whoever looks at it."""
+    count_agreement(queue_by_id(queue_id))
+
+
+def look_at_agreement(queue: Queue, *, with_items: bool = False) -> Seen:
+    """What is known of a queue's agreement; where that is not the latest, a worker is asked to count."""
+    seen = seen_agreement(queue, with_items=with_items)
+    if seen.stale and takes_the_count(queue):
+        count_queue_agreement.delay(queue.pk)
+    return seen
+
+
+@shared_task
+def count_watched_agreement() -> None:
+    """Count ahead for those who look: queues whose agreement was opened lately and where something happened since."""
+    for queue in watched_queues():
+        count_agreement(queue)
+
+
+@shared_task
+def review_all_standings() -> None:
+    """Put the raters of every open queue that mixes in gold to the test, away from their own requests."""
+    for queue in measured_queues():
+        review_standings(queue=queue)
+
+
+@shared_task
+def deal_families() -> None:
+    """Deal families that have come in since to their splits, in every project that has said how."""
+    deal_new_families()

@@ -1,0 +1,237 @@
+"""One label with everything it rests on, as the database hands it to the writers: every format is made from this alone.
+
+Structs that are `array_like` have their fields in the order of the query in `goldsets.queries.label_documents`.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from reviews.trajectories.schema import Step
+
+GATE, PREFERENCE, TEXT, ORDINAL, CHOICE, BINARY, MULTI_CHOICE, NUMBER = (
+    "gate",
+    "preference",
+    "text",
+    "ordinal",
+    "choice",
+    "binary",
+    "multi_choice",
+    "number",
+)
+PASS = 1
+
+
+class Row(msgspec.Struct, array_like=True):
+    """A row of the query."""
+
+
+class Failure(Row):
+    step: int | None
+    who: str
+    cause: str
+    note: str
+    candidate: int | None = None
+
+    @property
+    def known(self) -> bool:
+        return bool(self.step or self.who or self.cause or self.note)
+
+
+class Said(Row):
+    """What was answered to one criterion, see `reviews.models.base.AnyValue`. Of a label also what it rests on."""
+
+    criterion: int
+    candidate: int | None
+    value: int | None
+    number: float | None
+    text: str
+    choices: list[int] | None
+    ranks: list[int] | None
+    tie: str
+    note: str = ""
+    basis: str = ""
+    reason: str = ""
+
+
+class StepSaid(Row):
+    step: int
+    value: int
+    basis: str = ""
+
+
+class Cited(Row):
+    criterion: int | None
+    candidate: int | None
+    step: int | None
+    field: str
+    start: int | None
+    end: int | None
+    quote: str
+    policy_line: int | None
+    part: str
+    mark: str
+
+
+class Corrected(Row):
+    """What a rater says should have been done at a step."""
+
+    step: int
+    kind: str
+    steps: list[Step]
+    reason: str
+
+
+class Judged(Row):
+    """One rater's judgment behind the label."""
+
+    rater: str
+    tier: str
+    simulated: bool
+    revision: int
+    rubric: int
+    confidence: int
+    rationale: str
+    active_seconds: int
+    prelabel: Any
+    submitted_at: datetime
+    failure: Failure
+    values: list[Said]
+    steps: list[StepSaid]
+    evidence: list[Cited]
+    failures: list[Failure]
+    corrections: list[Corrected]
+
+
+class Scored(Row):
+    """What a grader or a user said of the run after it had come in."""
+
+    grader: str
+    value: Any
+    explanation: str
+
+
+class Outcome(Row):
+    result: str
+    reward: float | None
+    model: str
+    data: Any
+
+
+class Run(Row):
+    """One run; in a comparison a candidate, whose first `shared` steps all candidates have in common."""
+
+    position: int
+    shared: int
+    role: str
+    result: dict[str, Any]
+    content_hash: str
+    source_format: str
+    source_name: str
+    source_place: str
+    tools: list[Any]
+    versions: dict[str, Any]
+    outcome: Outcome | None
+    steps: list[Step]
+    scores: list[Scored]
+    redactions: dict[str, int] | None
+
+
+class TaskText(Row):
+    number: int
+    prompt: str
+    world: str
+    verifier: str
+    intent: str
+
+
+class Task(Row):
+    key: str
+    family: str
+    split: str
+    slices: Any
+    context: Any
+    policy_title: str
+    policy: str
+
+
+class Trusted(Row):
+    """The label itself."""
+
+    uid: str
+    revision: int
+    basis: str
+    judgment_count: int
+    created_at: datetime
+    rationale: str
+    adjudicator: str | None
+    versions: dict[str, Any]
+    rubric: int
+    guideline: int
+    failure: Failure
+    values: list[Said]
+    steps: list[StepSaid]
+
+
+class Document(Row):
+    position: int
+    kind: str
+    item: str
+    queue: str
+    content_hash: str
+    provenance: str
+    differs_in: str
+    task: Task
+    task_version: TaskText | None
+    label: Trusted
+    judgments: list[Judged]
+    runs: list[Run]
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A criterion as far as writers need it. `place` is its turn: the rubric's own first, then those of an item."""
+
+    key: str
+    title: str
+    kind: str
+    scope: str
+    block: str
+    place: tuple[bool, int]
+    names: dict[int, str]
+    unit: str = ""
+
+
+class RubricText(msgspec.Struct, frozen=True):
+    """`criteria` is the rubric as a reader of an export needs it, `step_words` the names of its step labels."""
+
+    name: str
+    version: int
+    step_words: dict[int, str]
+    criteria: list[dict[str, Any]]
+
+
+class GuidelineText(msgspec.Struct, frozen=True):
+    name: str
+    version: int
+    text: str
+
+
+class Words(msgspec.Struct):
+    """What the numbers in documents stand for, by their keys in the database."""
+
+    questions: dict[int, Question]
+    rubrics: dict[int, RubricText]
+    guidelines: dict[int, GuidelineText]
+
+    def of_kind(self, values: list[Said], kind: str) -> list[Said]:
+        return [value for value in values if self.questions[value.criterion].kind == kind]
+
+    def gates_pass(self, values: list[Said], candidate: int | None = None) -> bool | None:
+        """Whether every gate passes, of the item or of one candidate; None where no gate was asked."""
+        gates = [
+            value.value
+            for value in values
+            if value.candidate == candidate and self.questions[value.criterion].kind == GATE
+        ]
+        return all(value == PASS for value in gates) if gates else None

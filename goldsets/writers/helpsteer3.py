@@ -1,0 +1,42 @@
+"""Comparisons of two in the form of HelpSteer3: -3 (the first is much better) to 3, with each rater's own opinion.
+
+A side that fails a gate stands for the largest strength.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from goldsets.writers.chat import as_text, bare
+from goldsets.writers.document import Document
+from goldsets.writers.examples import Reading
+from goldsets.writers.format import Format
+
+
+def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
+    for found in reading.rankings(document):
+        if len(found.candidates) != 2:
+            reading.left_out["a ranking, not two"] += 1
+            continue
+        first, second = found.candidates
+        overall = found.strength
+        if overall is None:
+            overall = -1 if first.rank < second.rank else 1 if second.rank < first.rank else 0
+        if overall == 0 and reading.policies.ties == "leave_out":
+            reading.left_out["ties"] += 1
+            continue
+        yield {
+            "domain": found.about.family,
+            "id": found.about.id,
+            "context": [bare(message) for message in found.prompt],
+            "response1": as_text(first.answer),
+            "response2": as_text(second.answer),
+            "overall_preference": overall,
+            "individual_preference": [
+                {"score": opinion.score, "reasoning": opinion.reasoning} for opinion in found.opinions
+            ]
+            if reading.policies.raters == "within"
+            else [],
+        }
+
+
+FORMATS = [Format(name="helpsteer3", rows=rows)]

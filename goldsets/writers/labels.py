@@ -1,0 +1,19 @@
+"""Labels of every kind as JSON lines or parquet, with the row of `label_row`."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from goldsets.writers.document import Document
+from goldsets.writers.examples import Reading
+from goldsets.writers.format import Format
+from goldsets.writers.label_row import LABEL_ROW, label_row, seal
+
+
+def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
+    yield seal(label_row(document, reading.words, raters=reading.policies.raters == "within"))
+
+
+FORMATS = [
+    Format(name="jsonl", stem="labels", rows=rows),
+    Format(name="parquet", stem="labels", rows=rows, kind="table", schema=LABEL_ROW),
+]

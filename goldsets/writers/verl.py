@@ -1,0 +1,59 @@
+"""verl: tasks for training by reward, in parquet. `data_source` selects the reward function.
+
+`ground_truth` is what came hidden with the run, as JSON text; the expert's verdict stands beside it in `extra_info`.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from goldsets.writers.chat import MESSAGES
+from goldsets.writers.document import Document
+from goldsets.writers.examples import Reading
+from goldsets.writers.format import Format
+from goldsets.writers.label_row import as_json
+
+TEXT = pa.string()
+SCHEMA = pa.schema(
+    {
+        "data_source": TEXT,
+        "prompt": MESSAGES,
+        "ability": TEXT,
+        "reward_model": pa.struct({"style": TEXT, "ground_truth": TEXT}),
+        "extra_info": pa.struct(
+            {
+                "split": TEXT,
+                "index": pa.int64(),
+                "label": TEXT,
+                "gates_pass": pa.bool_(),
+                "outcome_reward": pa.float64(),
+                "tools_kwargs": TEXT,
+                "tools": TEXT,
+            }
+        ),
+    }
+)
+
+
+def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
+    for found in reading.completions(document):
+        outcome = found.run.outcome
+        yield {
+            "data_source": found.run.source_format,
+            "prompt": found.prompt,
+            "ability": found.about.family,
+            "reward_model": {"style": "rule", "ground_truth": as_json(outcome.data if outcome else {})},
+            "extra_info": {
+                "split": "train",
+                "index": document.position,
+                "label": found.about.label,
+                "gates_pass": found.good,
+                "outcome_reward": outcome.reward if outcome else None,
+                "tools_kwargs": "{}",
+                "tools": found.tools,
+            },
+        }
+
+
+FORMATS = [Format(name="verl", rows=rows, kind="table", training=True, schema=SCHEMA)]

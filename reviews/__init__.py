@@ -1,0 +1,1 @@
+"""Makes trusted labels: from imported runs through blind judgment and adjudication to a label."""

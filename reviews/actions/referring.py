@@ -1,0 +1,121 @@
+"""Passing an item on: back to its raters with a question, to a second lead, or out of the way.
+
+1. Only an item that waits is passed on, and only once at a time; whoever passed it on can take it back, as any lead.
+2. Its raters answer in words or by a correction, which they may then make after the day has passed. Once all of them
+   have, it waits for a lead again, or settles if they now agree.
+3. A second lead decides it alone: whoever asked does not.
+4. What is set apart waits for nobody until it is put back.
+"""
+
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from reviews.actions.events import record
+from reviews.actions.labelling import look_again
+from reviews.actions.payloads import storable
+from reviews.enums import QueueItemState, ReferralKind, Verb, WaitsFor
+from reviews.errors import Conflict, Forbidden, Invalid, NotFound
+from reviews.models import Assignment, Judgment, QueueItem, Referral, ReferralAnswer
+from reviews.queries.referrals import asked_raters, open_referral, other_leads
+from reviews.rules import check
+
+TEXT_LENGTH = 2000
+
+
+@transaction.atomic
+def refer(*, actor: Any, queue_item: QueueItem, kind: str, text: str) -> Referral:
+    """Pass an item on. Raises Forbidden, Invalid, or Conflict where it does not wait or is passed on already."""
+    check(actor, "adjudicate", queue_item.queue.project)
+    queue_item = QueueItem.objects.select_for_update(of=("self",)).select_related("queue").get(pk=queue_item.pk)
+    if Judgment.objects.filter(queue=queue_item.queue_id, item=queue_item.item_id, rater=actor).exists():
+        raise Forbidden("You judged this item yourself, so another lead settles it.")
+    errors = {} if kind in ReferralKind.values else {"kind": f"Pass it on to one of {', '.join(ReferralKind.values)}."}
+    words = text.strip().replace("\r\n", "\n") if isinstance(text, str) else ""
+    if not 0 < len(words) <= TEXT_LENGTH or not storable(words):
+        errors["text"] = f"Write the question or the reason, in 1 to {TEXT_LENGTH:,} characters."
+    if errors:
+        raise Invalid(errors)
+    if queue_item.state != QueueItemState.WAITING or open_referral(queue_item):
+        raise Conflict("This item does not wait for a lead just now.")
+    if kind == ReferralKind.RATERS and not asked_raters(queue_item):
+        raise Conflict("Nobody has judged this item, so there is nobody to ask.")
+    if kind == ReferralKind.SECOND_LEAD and not other_leads(queue_item, actor):
+        raise Conflict("No other lead of this project can decide it.")
+    referral = Referral.objects.create(
+        queue_item=queue_item, lead=actor, kind=kind, text=words, before=queue_item.waits_for
+    )
+    QueueItem.objects.filter(pk=queue_item.pk).update(waits_for=kind)
+    record(project=queue_item.queue.project_id, actor=actor, verb=Verb.ITEM_REFERRED, target=queue_item, kind=kind)
+    return referral
+
+
+@transaction.atomic
+def take_back(*, actor: Any, queue_item: QueueItem) -> QueueItem:
+    """Let an item that was passed on wait as before. Raises Forbidden, or Conflict where it was not."""
+    check(actor, "adjudicate", queue_item.queue.project)
+    queue_item = QueueItem.objects.select_for_update(of=("self",)).select_related("queue").get(pk=queue_item.pk)
+    referral = open_referral(queue_item)
+    if referral is None:
+        raise Conflict("This item is not passed on just now.")
+    _close(referral, queue_item, waits_for=referral.before)
+    record(project=queue_item.queue.project_id, actor=actor, verb=Verb.ITEM_TAKEN_BACK, target=queue_item)
+    queue_item.refresh_from_db()
+    return queue_item
+
+
+@transaction.atomic
+def answer_referral(*, actor: Any, uid: Any, text: str) -> ReferralAnswer:
+    """Say as a rater why one's judgment stands. Raises NotFound, Invalid, or Conflict once it is answered or over."""
+    referral = Referral.objects.select_related("queue_item__queue").filter(uid=uid, kind=ReferralKind.RATERS).first()
+    if referral is None or actor.pk not in asked_raters(referral.queue_item):
+        raise NotFound("There is no such question for you.")
+    words = text.strip().replace("\r\n", "\n") if isinstance(text, str) else ""
+    if not 0 < len(words) <= TEXT_LENGTH or not storable(words):
+        raise Invalid({"text": f"Write your answer, in 1 to {TEXT_LENGTH:,} characters."})
+    queue_item = (
+        QueueItem.objects.select_for_update(of=("self",)).select_related("queue").get(pk=referral.queue_item_id)
+    )
+    referral.refresh_from_db()
+    earlier = referral.answers.filter(rater=actor).first()
+    if earlier and earlier.text == words:
+        return earlier
+    if earlier or referral.closed_at:
+        raise Conflict("This question is answered or taken back.")
+    answer = _answered(referral, queue_item, actor, text=words)
+    look_again(queue_item_id=queue_item.pk, since=timezone.now())
+    return answer
+
+
+def correction_answers(assignment: Assignment, judgment: Judgment) -> None:
+    """Let a correction answer the question that was asked of its item. Call it in the correction's transaction."""
+    queue_item = (
+        QueueItem.objects.select_for_update(of=("self",))
+        .select_related("queue")
+        .get(queue=assignment.queue_id, item=assignment.item_id)
+    )
+    referral = open_referral(queue_item)
+    if referral is None or referral.kind != ReferralKind.RATERS:
+        return
+    if not referral.answers.filter(rater=judgment.rater_id).exists():
+        _answered(referral, queue_item, judgment.rater, revision=judgment.revision)
+
+
+def close_referral(queue_item: QueueItem) -> None:
+    """A decision ends whatever was asked."""
+    Referral.objects.filter(queue_item=queue_item, closed_at=None).update(closed_at=timezone.now())
+
+
+def _answered(referral: Referral, queue_item: QueueItem, rater: Any, **said: Any) -> ReferralAnswer:
+    answer = ReferralAnswer.objects.create(referral=referral, rater=rater, **said)
+    record(project=queue_item.queue.project_id, actor=rater, verb=Verb.REFERRAL_ANSWERED, target=referral)
+    answered = set(referral.answers.values_list("rater", flat=True))
+    if asked_raters(queue_item) <= answered:
+        _close(referral, queue_item, waits_for=WaitsFor.DISAGREEMENT)
+    return answer
+
+
+def _close(referral: Referral, queue_item: QueueItem, *, waits_for: str) -> None:
+    Referral.objects.filter(pk=referral.pk).update(closed_at=timezone.now())
+    QueueItem.objects.filter(pk=queue_item.pk, state=QueueItemState.WAITING).update(waits_for=waits_for)

@@ -1,0 +1,163 @@
+"""Where raters differ, and how a lead decides."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from reviews.actions.adjudicating import adjudicate, adjudicate_alike
+from reviews.api.base import AssayView, Text, allowed, queue_for
+from reviews.api.judging import FailureOut, Payload, ValuesOut
+from reviews.api.labels import LabelOut
+from reviews.enums import ReasonCode, Role, WaitsFor
+from reviews.errors import Invalid
+from reviews.models import QueueItem
+from reviews.queries.alike import MOST_ALIKE, Batch, batches
+from reviews.queries.disagreements import inbox
+from reviews.queries.listings import label_by_id
+from reviews.queries.waiting import (
+    differing_keys,
+    differing_steps,
+    judgments_on,
+    queue_item_by_uid,
+    text_keys,
+    waiting_items,
+)
+
+
+class Said(Payload):
+    rater = serializers.CharField(help_text="A letter, drawn anew for each item.")
+
+
+class DisagreementOut(serializers.Serializer[Any]):
+    """An item that waits for a lead."""
+
+    uid = serializers.UUIDField(help_text="Names it in an adjudication.")
+    item = serializers.UUIDField(source="item.uid")
+    title = serializers.CharField(source="item.subject.title")
+    waits_for = serializers.ChoiceField(WaitsFor.choices)
+    waiting_since = serializers.DateTimeField()
+    differing = serializers.ListField(child=serializers.CharField(), required=False)
+    differing_steps = serializers.ListField(child=serializers.IntegerField(), required=False)
+    judgments = Said(many=True, required=False)
+
+    def to_representation(self, row: QueueItem) -> dict[str, Any]:
+        said = self.context["judgments"].get(row.pk, [])
+        differing = {"differing": differing_keys(said, self.context["texts"]), "differing_steps": differing_steps(said)}
+        return {**super().to_representation(row), **differing, "judgments": said}
+
+    def get_fields(self) -> dict[str, Any]:
+        """What was said is looked up once for the page, not once for each row."""
+        fields = super().get_fields()
+        if "judgments" in self.context:
+            del fields["differing"], fields["differing_steps"], fields["judgments"]
+        return fields
+
+
+class Disagreements(AssayView):
+    @extend_schema(operation_id="disagreements_list", tags=["agreement"], responses=DisagreementOut(many=True))
+    def get(self, request: Request, uid: str) -> Response:
+        """The queue's items that wait for a lead, with what each rater said. For leads."""
+        queue = queue_for(request.user, uid, "adjudicate")
+        rows = waiting_items(queue, request.user)
+        paginator = self.pagination_class()
+        chosen = paginator.paginate_queryset(rows, request, view=self) or []
+        context = {"judgments": judgments_on(chosen, request.user), "texts": text_keys(queue, chosen)}
+        return paginator.get_paginated_response(DisagreementOut(chosen, many=True, context=context).data)
+
+
+class AlikeOut(serializers.Serializer[Any]):
+    """Items on which raters differ in one criterion alone, between the same values: one answer settles all."""
+
+    criterion = serializers.CharField(source="criterion.key")
+    said = serializers.ListField(child=serializers.CharField(), help_text="The values given, in words.")
+    queue_items = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.ListField(child=serializers.UUIDField()))
+    def get_queue_items(self, batch: Batch) -> list[Any]:
+        return [row.queue_item.uid for row in batch.rows]
+
+
+class AlikeIn(serializers.Serializer[Any]):
+    """One value for several items that are alike."""
+
+    queue_items = serializers.ListField(child=serializers.UUIDField(), min_length=1, max_length=MOST_ALIKE)
+    criterion = serializers.CharField()
+    value = serializers.JSONField(help_text="As in a judgment.")
+    reason = serializers.ChoiceField(ReasonCode.choices)
+    note = Text(required=False, default="")
+
+
+class DisagreementsAlike(AssayView):
+    pagination_class = None  # There are few; they come whole.
+
+    @extend_schema(operation_id="disagreements_alike", tags=["agreement"], responses=AlikeOut(many=True))
+    def get(self, request: Request, uid: str) -> Response:
+        """What can be settled several at a time, the largest batch first. For leads."""
+        queue = queue_for(request.user, uid, "adjudicate")
+        return Response(AlikeOut(batches(queue, inbox(queue, request.user).rows), many=True).data)
+
+    @extend_schema(
+        operation_id="disagreements_settle_alike",
+        tags=["agreement"],
+        request=AlikeIn,
+        responses={201: LabelOut(many=True)},
+    )
+    def post(self, request: Request, uid: str) -> Response:
+        """Settle several items of one batch by one value: all of them or none. For leads."""
+        queue = queue_for(request.user, uid, "adjudicate")
+        given = self.body(AlikeIn)
+        labels = adjudicate_alike(actor=request.user, queue=queue, items=given.pop("queue_items"), **given)
+        rows = [label_by_id(label.pk, reader=request.user) for label in labels]
+        return Response(LabelOut(rows, many=True, context={"role": Role.LEAD}).data, status=201)
+
+
+class DecisionIn(serializers.Serializer[Any]):
+    """A lead's decision: a value for each criterion, and a reason where the raters differ."""
+
+    gates = serializers.DictField(child=serializers.ChoiceField(["pass", "fail"]), required=False)
+    criteria = serializers.DictField(required=False, help_text="As in a judgment, without answers in words.")
+    candidates = ValuesOut(many=True, required=False, help_text="In the order of the item.")
+    steps = serializers.DictField(child=serializers.IntegerField(), required=False, help_text="Labels of steps.")
+    failure = FailureOut(required=False, help_text="Needed when a gate fails.")
+    reasons = serializers.DictField(child=serializers.ChoiceField(ReasonCode.choices), required=False)
+    notes = serializers.DictField(child=serializers.CharField(), required=False)
+    note = serializers.CharField(required=False, help_text="Becomes the label's rationale.")
+    ambiguous = serializers.BooleanField(
+        required=False, help_text="true: no value is right, and the label has none. Needs a note, and nothing else."
+    )
+
+
+class AdjudicationIn(DecisionIn):
+    """A decision with the item that it is about."""
+
+    queue_item = serializers.UUIDField(help_text="The `uid` of the disagreement.")
+
+
+class Adjudications(AssayView):
+    @extend_schema(
+        operation_id="adjudications_create", tags=["agreement"], request=AdjudicationIn, responses={201: LabelOut}
+    )
+    def post(self, request: Request) -> Response:
+        """Settle an item that waits, or decide a settled one anew. The answer is the label. For leads."""
+        queue_item, payload = self._read()
+        label = adjudicate(actor=request.user, queue_item=queue_item, payload=payload)
+        return Response(
+            LabelOut(label_by_id(label.pk, reader=request.user), context={"role": Role.LEAD}).data, status=201
+        )
+
+    def _read(self) -> tuple[QueueItem, dict[str, Any]]:
+        if not isinstance(self.request.data, dict):
+            raise Invalid({"body": "A decision is a JSON object."})
+        payload = dict(self.request.data)
+        try:
+            named = serializers.UUIDField().run_validation(payload.pop("queue_item", None))
+        except serializers.ValidationError:
+            raise Invalid({"queue_item": "Name the item by its `uid` among the disagreements."}) from None
+        queue_item = queue_item_by_uid(named)
+        nothing = "There is no such item in a queue of yours."
+        return allowed(
+            self.request.user, "adjudicate", queue_item, nothing, project_of=lambda row: row.queue.project
+        ), payload

@@ -1,0 +1,7 @@
+"""Makes `reviews` a Django app."""
+
+from django.apps import AppConfig
+
+
+class ReviewsConfig(AppConfig):
+    name = "reviews"

@@ -1,0 +1,1 @@
+"""Reads of `reviews`: joins and aggregates, and the value objects that pages and the API show."""

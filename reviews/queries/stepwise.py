@@ -1,0 +1,100 @@
+"""Agreement on steps: where a run failed, which steps are wrong, and which of them raters cite."""
+
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+import numpy as np
+
+from reviews.queries.answers import Answers
+from reviews.queries.compared import within_items
+from reviews.stats.resampling import Bootstrap
+from reviews.stats.result import Estimate, refuse_below
+from reviews.stats.spans import Spans, span_agreement
+from reviews.stats.steps import NO_STEP, StepsAgreement, step_agreement
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacesOfFailure:
+    """Agreement on one step per unit, and the items on which raters differ."""
+
+    found: StepsAgreement
+    items: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceAgreement:
+    """Whether raters who cite steps for the same answer cite the same ones.
+
+    A text here is a run and a criterion, its tokens are the run's steps. `f1`: of the steps that one of two raters
+    cites, how many both cite; `alpha`: cited or not, over all steps.
+    """
+
+    f1: Estimate
+    alpha: Estimate
+    n_citations: int
+
+
+def failure_points(answers: Answers, bootstrap: Bootstrap) -> PlacesOfFailure:
+    """The first decisive step of a run, or of each candidate where there are several."""
+    if not answers.order.astype(bool).any():
+        return _places(answers, answers.item_of, answers.rater_of, answers.failure_step, bootstrap)
+    shown = np.array([text.count(",") + 1 if text else 0 for text in answers.order.tolist()], dtype=np.int64)
+    judgments = np.repeat(np.arange(len(shown)), shown)
+    candidates = np.arange(len(judgments)) - np.repeat(np.cumsum(shown) - shown, shown) + 1
+    steps = np.full(len(judgments), NO_STEP)
+    begins = np.cumsum(shown) - shown
+    judgment, candidate, step = answers.candidate_failures.T
+    steps[begins[judgment] + candidate - 1] = step
+    frame = within_items(answers.item_of[judgments], candidates)
+    return _places(
+        answers, frame["units"], answers.rater_of[judgments], steps, bootstrap, item_of_unit=frame["item_of_unit"]
+    )
+
+
+def first_errors(answers: Answers, bootstrap: Bootstrap) -> PlacesOfFailure:
+    """The first step with a label below zero in each judgment that labels steps."""
+    judgment, step, value = answers.step_labels.T
+    none = np.iinfo(np.int64).max
+    first = np.full(answers.n_judgments, none)
+    wrong = value < 0
+    np.minimum.at(first, judgment[wrong], step[wrong])
+    first = np.where(first == none, NO_STEP, first)
+    labelled = np.unique(judgment)
+    return _places(answers, answers.item_of[labelled], answers.rater_of[labelled], first[labelled], bootstrap)
+
+
+def _places(
+    answers: Answers,
+    units: np.ndarray,
+    raters: np.ndarray,
+    steps: np.ndarray,
+    bootstrap: Bootstrap,
+    *,
+    item_of_unit: np.ndarray | None = None,
+) -> PlacesOfFailure:
+    items = np.arange(len(answers.item_uids)) if item_of_unit is None else item_of_unit
+    lowest = np.full(len(items), np.iinfo(np.int64).max)
+    highest = np.full(len(items), -1)
+    np.minimum.at(lowest, units, steps)
+    np.maximum.at(highest, units, steps)
+    return PlacesOfFailure(
+        found=step_agreement(units, raters, steps, bootstrap=bootstrap, clusters=item_of_unit),
+        items=tuple(answers.item_uids[item] for item in np.unique(items[lowest < highest]).tolist()),
+    )
+
+
+def evidence_agreement(answers: Answers, bootstrap: Bootstrap, *, floor: int) -> EvidenceAgreement:
+    judgment, criterion, candidate, step = answers.citations.T
+    items, raters = answers.item_of[judgment], answers.rater_of[judgment]
+    texts, text = np.unique(np.column_stack([items, candidate, criterion]), axis=0, return_inverse=True)
+    text = text.ravel()
+    lengths = np.array([answers.length_of.get((item, place), 0) for item, place, _ in texts.tolist()], dtype=np.int64)
+    inside = step <= lengths[text] if len(step) else np.zeros(0, dtype=bool)
+    marks = np.column_stack([text, raters, step - 1, step])[inside]
+    spans = Spans.of(lengths, map(tuple, marks[:, :2].tolist()), map(tuple, marks.tolist()))
+    found = span_agreement(spans, bootstrap=bootstrap)
+    return EvidenceAgreement(
+        f1=refuse_below(replace(found.f1, statistic="F1 of cited steps"), floor),
+        alpha=refuse_below(replace(found.alpha, statistic="Krippendorff's alpha over steps, cited or not"), floor),
+        n_citations=len(marks),
+    )

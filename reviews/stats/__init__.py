@@ -1,0 +1,1 @@
+"""Agreement between raters, computed from plain arrays. Knows NumPy and nothing of Django."""

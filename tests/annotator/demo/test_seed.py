@@ -1,0 +1,182 @@
+"""The demo's three weeks of work: all of it there, plausible, and made only once."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.core.management import call_command
+from django.db import transaction
+from django.test import override_settings
+from django.utils import timezone
+
+from annotator.demo import step_labels
+from annotator.demo.clock import running_from
+from annotator.demo.people import PEOPLE
+from annotator.demo.seed import seed
+from annotator.models import User
+from goldsets.enums import DatasetState
+from goldsets.models import DatasetVersion, GoldItem, GoldPlacement, GoldPolicy
+from goldsets.queries.agreement import queue_agreement
+from goldsets.queries.standing import queue_standing
+from reviews.enums import AssignmentState, QueueItemState, Role
+from reviews.models import (
+    Assignment,
+    Event,
+    ImportJob,
+    Item,
+    Judgment,
+    Label,
+    Membership,
+    Project,
+    Queue,
+    QueueItem,
+    Task,
+)
+from reviews.queries.payloads import payload_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def desk(django_db_setup, django_db_blocker, tmp_path_factory):
+    """The queue of the seeded demo. Seeded once for all tests here, and rolled back after them."""
+    files = tmp_path_factory.mktemp("files")
+    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=files), transaction.atomic():
+        call_command("seed_demo")
+        yield Queue.objects.get(project__slug="northpier", name="Support runs")
+        transaction.set_rollback(True)
+
+
+def test_a_clock_in_the_past_stands_still_until_it_is_moved():
+    monday = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
+    with running_from(monday) as clock:
+        assert timezone.now() == monday
+        clock.moment += timedelta(minutes=5)
+        assert timezone.now() == monday + timedelta(minutes=5)
+    assert timezone.now() > monday
+
+
+def test_everybody_has_their_role(desk):
+    roles = dict(Membership.objects.filter(project=desk.project).values_list("user__email", "role"))
+    assert {role: roles[email] for role, (email, _name) in PEOPLE.items()} == {
+        "expert": Role.EXPERT,
+        "lead": Role.LEAD,
+        "engineer": Role.ENGINEER,
+        "admin": Role.ADMIN,
+    }
+
+
+def test_simulated_raters_are_marked_as_such_and_nobody_else_is(desk):
+    simulated = Membership.objects.filter(project=desk.project, simulated=True)
+    assert {member.user.email.split("@")[1] for member in simulated} == {"simulated.example"}
+    assert simulated.count() == 5
+    assert set(Judgment.objects.values_list("rater", flat=True)) == set(simulated.values_list("user", flat=True))
+
+
+def test_all_runs_came_in_through_an_import_with_its_receipt(desk):
+    job = ImportJob.objects.get(project=desk.project)
+    assert (job.state, job.created, job.refused) == ("finished", 240, 0)
+    assert Item.objects.filter(project=desk.project, trajectory__source_name="northpier-runs.jsonl").count() == 240
+    assert Task.objects.filter(project=desk.project).values("family").distinct().count() == 13
+
+
+def test_part_of_the_work_is_done_and_the_rest_waits(desk):
+    states = Counter(QueueItem.objects.filter(queue=desk).values_list("state", flat=True))
+    judged = Judgment.objects.filter(queue=desk).values("item").distinct().count()
+    assert 85 <= judged <= 105
+    assert 55 <= states[QueueItemState.SETTLED] <= 90
+    assert 6 <= states[QueueItemState.WAITING] <= 12
+    assert QueueItem.objects.filter(queue=desk, item__judgments=None).count() >= 130
+    assert Label.objects.filter(queue=desk).count() == states[QueueItemState.SETTLED]
+    assert set(Label.objects.values_list("basis", flat=True)) == {"unanimous", "aggregated", "adjudicated"}
+
+
+def test_pairs_of_runs_are_preferred_and_some_wait_for_the_lead(desk):
+    pairs = Queue.objects.get(project=desk.project, name="Which run is better")
+    assert 25 <= QueueItem.objects.filter(queue=pairs).count() <= 60
+    judgments = Judgment.objects.filter(queue=pairs)
+    assert judgments.count() >= 50
+    assert QueueItem.objects.filter(queue=pairs, state=QueueItemState.WAITING).exists()
+    assert Label.objects.filter(queue=pairs).exists()
+    prefers = [payload_of(judgment)["criteria"].get("better", {}) for judgment in judgments]
+    assert {"prefers", "tie"} <= {name for said in prefers for name in said}
+
+
+def test_tasks_wait_to_be_reviewed_each_with_what_solvers_and_hackers_did(desk):
+    queue = Queue.objects.get(project=desk.project, name="Task review")
+    items = [row.item for row in queue.queue_items.order_by("pk")]
+    assert len(items) == 3
+    roles = [Counter(run.role for run in item.candidates.all()) for item in items]
+    assert roles == [{"solver": 2, "hacker": 1}, {"solver": 2, "hacker": 1}, {"solver": 2}]
+    hacks = [run.result["passed"] for item in items for run in item.candidates.filter(role="hacker")]
+    assert hacks == [True, True]
+    assert {run.result["passed"] for run in items[1].candidates.filter(role="solver")} == {False}
+    assert not Judgment.objects.filter(queue=queue).exists()
+
+
+def test_nobody_is_in_the_middle_of_anything(desk):
+    states = set(Assignment.objects.filter(queue=desk).values_list("state", flat=True))
+    assert states <= {AssignmentState.SUBMITTED, AssignmentState.SKIPPED}
+
+
+def test_gold_was_made_and_dealt(desk):
+    assert GoldItem.objects.filter(queue=desk).count() == 24
+    assert GoldItem.objects.filter(queue=desk, queue_item__state=QueueItemState.SETTLED).count() == 24
+    assert GoldPolicy.objects.get(queue=desk).rate == Decimal("0.12")
+    assert GoldPlacement.objects.filter(gold_item__queue=desk).count() >= 15
+
+
+def test_a_data_set_of_what_may_leave_is_there(desk):
+    version = DatasetVersion.objects.get(dataset__project=desk.project)
+    assert (version.state, version.dataset.name, version.dataset.queue) == (
+        DatasetState.FINISHED,
+        "Support labels",
+        desk,
+    )
+    assert version.manifest["counts"]["rows"] >= 50
+    assert version.manifest["leak_check"]["passed"]
+
+
+def test_raters_agree_on_success_more_than_on_communication(desk):
+    percent = {entry.key: entry.percent.value for entry in queue_agreement(desk).criteria}
+    assert percent["communication"] < percent["process"] < percent["task_success"]
+
+
+def test_the_weak_rater_stands_out(desk):
+    standing = {entry.rater.split()[0]: entry for entry in queue_standing(desk) if entry.simulated}
+    without = {name: entry.alpha_change.value for name, entry in standing.items()}
+    assert max(without, key=without.get) == "Dana"
+    assert without["Dana"] > 0.05
+    assert standing["Dana"].median_seconds == min(entry.median_seconds for entry in standing.values())
+
+
+def test_time_passes_as_it_does(desk):
+    """In order, on workdays, in the last three weeks, and never in the future."""
+    moments = list(Event.objects.filter(project=desk.project).order_by("pk").values_list("at", flat=True))
+    assert moments == sorted(moments)
+    assert moments[-1] < timezone.now()
+    assert timedelta(days=16) < timezone.now() - moments[0] < timedelta(days=24)
+    assert all(moment.weekday() < 5 for moment in moments)
+    active = Judgment.objects.filter(queue=desk).values_list("active_seconds", flat=True)
+    assert 20 <= min(active) <= 60
+    assert max(active) > 100
+
+
+def test_doing_it_again_does_nothing(desk):
+    before = (User.objects.count(), Project.objects.count(), Event.objects.count(), Judgment.objects.count())
+    call_command("seed_demo")
+    assert seed(now=timezone.now()) is False
+    assert before == (User.objects.count(), Project.objects.count(), Event.objects.count(), Judgment.objects.count())
+
+
+def test_the_steps_of_some_runs_are_labelled_and_a_lead_finds_some_to_decide(desk):
+    queue = Queue.objects.get(project=desk.project, name=step_labels.NAME)
+    judgments = Judgment.objects.filter(queue=queue)
+    assert judgments.count() == sum(step_labels.QUOTA.values())
+    first = [min((label.step for label in j.step_labels.all() if label.value < 0), default=None) for j in judgments]
+    assert {step is None for step in first} == {True, False}
+    states = Counter(queue.queue_items.values_list("state", flat=True))
+    assert states[QueueItemState.SETTLED] >= 3
+    assert states[QueueItemState.WAITING] >= 1
+    assert states[QueueItemState.COLLECTING] >= 10

@@ -1,0 +1,70 @@
+"""What every test has: real servers, a real worker on request, Debian's Chromium, nothing left over in between."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import hypothesis
+import pytest
+
+from tests.servers import prepare_environment
+
+# Before Django is asked for anything, and before any other conftest imports a model.
+prepare_environment()
+
+import django  # noqa: E402
+
+django.setup()
+
+from celery.contrib.testing.worker import start_worker  # noqa: E402
+from django.conf import settings as django_settings  # noqa: E402
+from django.core.cache import cache  # noqa: E402
+
+from annotator.celery import app as celery_app  # noqa: E402
+
+# How long one example takes says nothing on a machine that does other things too.
+hypothesis.settings.register_profile("assay", deadline=None)
+hypothesis.settings.load_profile("assay")
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+# A slow hash protects passwords; there are none to protect here.
+django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(autouse=True)
+def empty_cache() -> Iterator[None]:
+    """Nothing that one test put into Redis is there for the next."""
+    yield
+    cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def own_files(settings: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Uploads and exports of a test go to a folder of its own."""
+    settings.MEDIA_ROOT = tmp_path_factory.mktemp("files")
+
+
+@pytest.fixture
+def worker(transactional_db: None) -> Iterator[None]:
+    """A real Celery worker on the real queue, for as long as the test runs."""
+    with start_worker(celery_app, pool="solo", perform_ping_check=False, shutdown_timeout=30):
+        yield
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """Debian's Chromium. Its sandbox does not work for root."""
+    if CHROMIUM is None:
+        if os.environ.get("CI"):
+            pytest.fail("There is no Chromium, and in CI the browser tests must run.", pytrace=False)
+        pytest.skip("there is no Chromium: install the package `chromium`, or set CHROMIUM to its path")
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    return {**browser_type_launch_args, "executable_path": CHROMIUM, "args": arguments}
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """A run without a browser says so where nobody can miss it."""
+    if CHROMIUM is None:
+        terminalreporter.section("NOTHING WAS TRIED IN A BROWSER", red=True, bold=True)
+        terminalreporter.line("There is no Chromium on this machine. Install the package `chromium` and run again.")

@@ -1,0 +1,113 @@
+"""A classifier that is given all that a rater can see of the answer to a claim cannot tell gold from plain items."""
+
+import random
+import time
+from datetime import datetime
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+from goldsets.actions.gold import set_gold_rate
+from goldsets.models import GoldPlacement
+from reviews.actions.queueing import add_items
+from reviews.models import QueueItem
+from reviews.trajectories.schema import Step
+from tests import factories as make
+from tests.reviews.api.talking import by
+
+pytestmark = pytest.mark.django_db
+
+GOLD, PLAIN, RATE = 14, 42, "0.25"
+
+
+def some_item(project, rng):
+    """A run of some length, as long and as short as any other."""
+    words = [Step(role="user" if n % 2 == 0 else "agent", text="word " * rng.randrange(3, 60)) for n in range(4)]
+    return make.item(project, steps=(*make.STEPS[:3], *words[: rng.randrange(1, 5)]))
+
+
+def a_queue(rng):
+    project = make.project()
+    # Alice is the first of two on each plain item: whoever is the last settles it, which takes time that gold does not
+    # (docs/blindness.md, "What blindness does not cover").
+    queue = make.queue(project, items=[some_item(project, rng) for _ in range(GOLD)], overlap=2)
+    for name in ("Gwen", "Greta"):
+        judged(queue, make.expert(project, name))
+    for row in QueueItem.objects.filter(queue=queue):
+        make.gold(row)
+    add_items(actor=make.lead_of(project), queue=queue, items=[some_item(project, rng) for _ in range(PLAIN)])
+    set_gold_rate(actor=make.lead_of(project), queue=queue, rate=RATE)
+    return project, queue
+
+
+def judged(queue, rater):
+    """Everything the rater can get, with what they see of each claim."""
+    client, seen = by(rater), []
+    while True:
+        asked = time.perf_counter()
+        answer = client.post(f"/api/v1/queues/{queue.uid}/claim/")
+        waited = [time.perf_counter() - asked]
+        if answer.status_code == 204:
+            return seen
+        body = answer.json()
+        place = f"/api/v1/assignments/{body['uid']}/"
+        asked = time.perf_counter()
+        sent = client.post(
+            f"{place}judgment/", make.passing(), format="json", headers={"Idempotency-Key": f"k-{body['uid']}"}
+        )
+        waited.append(time.perf_counter() - asked)
+        seen.append((body["uid"], [*waited, *features(len(seen), answer, sent, body)]))
+
+
+def features(place, answer, sent, body):
+    """All of it as numbers: place, sizes, headers, ids, times, and what stands in the answers."""
+    uid = bytes.fromhex(body["uid"].replace("-", ""))
+    until = datetime.fromisoformat(body["expires_at"])
+    return [
+        place,
+        *(place % n for n in (2, 3, 5, 7, 8, 10)),
+        len(answer.content),
+        len(sent.content),
+        len(answer.headers),
+        len(sent.headers),
+        *(hash(tuple(sorted(of.headers.items()))) % 1000 for of in (answer, sent)),
+        len(body),
+        len(body["item"]["steps"]),
+        len(str(body["item"])),
+        body["draft"]["version"],
+        until.microsecond,
+        until.second,
+        *uid[:8],
+        sent.status_code,
+    ]
+
+
+def test_no_better_than_chance():
+    """All together by a forest of trees, and one by one, so that a single give-away is not drowned by the rest."""
+    project, queue = a_queue(random.Random(1))  # noqa: S311
+    seen = judged(queue, make.expert(project, "Alice"))
+    placed = GoldPlacement.objects.filter(rater__name="Alice").values_list("assignment__uid", flat=True)
+    gold = np.isin([uid for uid, _features in seen], [str(uid) for uid in placed])
+    assert gold.sum() >= 6
+    x = np.array([row for _uid, row in seen], dtype=float)
+    # Several ways to part what is learnt from what is tried, so that no single one decides.
+    chances = [
+        cross_val_predict(
+            RandomForestClassifier(100, min_samples_leaf=3, random_state=seed),
+            x,
+            gold,
+            cv=StratifiedKFold(4, shuffle=True, random_state=seed),
+            method="predict_proba",
+        )[:, 1]
+        for seed in range(5)
+    ]
+    # The area's standard error where there is no signal, by Hanley and McNeil.
+    n, m = gold.sum(), (~gold).sum()
+    error = ((n + m + 1) / (12 * n * m)) ** 0.5
+    areas = [roc_auc_score(gold, chance) for chance in chances]
+    assert sum(areas) / len(areas) <= 0.5 + 3 * error
+    areas = [roc_auc_score(gold, column) for column in x.T if column.std()]
+    assert max(abs(area - 0.5) for area in areas) <= 4 * error

@@ -1,0 +1,224 @@
+"""Short of a decision: an item goes back to its raters, to a second lead or out of the way; and what is undone."""
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.db import DatabaseError, transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from reviews.actions.adjudicating import adjudicate, answer_first, undo
+from reviews.actions.correcting import correct
+from reviews.actions.queueing import change_queue
+from reviews.actions.referring import answer_referral, refer, take_back
+from reviews.enums import QueueItemState, Role
+from reviews.errors import Conflict, Forbidden, Invalid, NotFound
+from reviews.models import Assignment, DecisionDraft, Event, FirstAnswer, Label
+from reviews.queries.disagreements import Filters, inbox, waiting_count
+from reviews.queries.referrals import asked_again
+from tests import factories as make
+from tests.factories.furnished import judge
+from tests.reviews.api.talking import by
+from tests.reviews.web.test_judging import enter
+
+pytestmark = pytest.mark.django_db
+
+DECISION = {name: make.passing(process=1)[name] for name in ("gates", "criteria")}
+DECISION |= {"reasons": {"process": "rater_error"}, "note": "The middle."}
+
+
+@pytest.fixture
+def lead():
+    return make.person("Lea")
+
+
+@pytest.fixture
+def queue(lead):
+    return make.queue(make.project(lead), items=1, overlap=2)
+
+
+@pytest.fixture
+def raters(queue):
+    """Alice and Bob, who differ on Process."""
+    people = [make.expert(queue.project, name) for name in ("Alice", "Bob")]
+    for process, person in zip((0, 2), people, strict=True):
+        judge(queue, person, make.passing(process=process))
+    return people
+
+
+@pytest.fixture
+def row(queue, raters):
+    return queue.queue_items.get()
+
+
+def ask_raters(lead, row):
+    return refer(actor=lead, queue_item=row, kind="raters", text="Did the order of the steps matter?")
+
+
+# --- Back to the raters -----------------------------------------------------------------------------------------------
+def test_raters_are_asked_answer_and_the_item_waits_again(queue, lead, row, raters):
+    alice, bob = raters
+    referral = ask_raters(lead, row)
+    assert inbox(queue, lead).rows == []
+    assert waiting_count(queue) == 0
+    assert [found.queue_item for found in inbox(queue, lead, filters=Filters(waits_for="raters")).rows] == [row]
+    assert [one.referral for one in asked_again(alice)] == [referral]
+    answer_referral(actor=alice, uid=referral.uid, text="It did.")
+    assert asked_again(alice) == []
+    row.refresh_from_db()
+    assert row.waits_for == "raters"
+    answer_referral(actor=bob, uid=referral.uid, text="It did not.")
+    row.refresh_from_db()
+    assert (row.state, row.waits_for) == (QueueItemState.WAITING, "disagreement")
+    page = enter(lead).get(reverse("reviews:adjudicate", args=[queue.uid, row.uid])).content.decode()
+    assert "It did not." in page
+    assert "Bob" not in page
+
+
+def test_a_correction_answers_even_after_the_day_and_settles_where_they_now_agree(lead, row, raters):
+    alice, bob = raters
+    with time_machine.travel(timezone.now() + timedelta(days=3)):
+        referral = ask_raters(lead, row)
+        answer_referral(actor=bob, uid=referral.uid, text="I stay with it.")
+        mine = Assignment.objects.get(item=row.item, rater=alice)
+        payload = make.passing(process=2)
+        correct(actor=alice, uid=mine.uid, payload=payload, idempotency_key="again", seen_revision=1)
+    row.refresh_from_db()
+    assert row.state == QueueItemState.SETTLED
+    assert row.label.values.get(criterion__key="process").value == 2
+
+
+def test_only_those_who_judged_it_are_asked_and_nobody_learns_who_they_are(queue, lead, row, raters):
+    referral = ask_raters(lead, row)
+    with pytest.raises(NotFound):
+        answer_referral(actor=make.expert(queue.project, "Carol"), uid=referral.uid, text="Me too.")
+    answer_referral(actor=raters[0], uid=referral.uid, text="It did.")
+    listed = by(lead).get(f"/api/v1/events/?project={queue.project.slug}").content.decode()
+    assert "referral.answered" not in listed
+
+
+def test_a_rater_answers_on_the_page_of_their_judgment(lead, row, raters):
+    ask_raters(lead, row)
+    client, mine = enter(raters[0]), Assignment.objects.get(item=row.item, rater=raters[0])
+    assert "look again at 1 item" in client.get("/").content.decode()
+    assert "Did the order" in client.get(reverse("reviews:own_judgments")).content.decode()
+    page = reverse("reviews:again", args=[mine.uid])
+    assert "Did the order of the steps matter?" in client.get(page).content.decode()
+    client.post(reverse("reviews:answer_referral", args=[mine.uid]), {"text": "It did."})
+    assert "Did the order of the steps matter?" not in client.get(page).content.decode()
+
+
+# --- To a second lead, or apart ---------------------------------------------------------------------------------------
+def test_a_second_lead_decides_alone(queue, lead, row):
+    with pytest.raises(Conflict):
+        refer(actor=lead, queue_item=row, kind="second_lead", text="I know the requester.")
+    lena = make.person("Lena")
+    make.member(queue.project, lena, Role.LEAD)
+    refer(actor=lead, queue_item=row, kind="second_lead", text="I know the requester.")
+    assert inbox(queue, lead).rows == []
+    assert [found.queue_item for found in inbox(queue, lena).rows] == [row]
+    with pytest.raises(Forbidden):
+        adjudicate(actor=lead, queue_item=row, payload=DECISION)
+    assert adjudicate(actor=lena, queue_item=row, payload=DECISION).adjudication.lead == lena
+    assert row.referrals.get().closed_at
+
+
+def test_what_is_set_apart_waits_for_nobody_until_it_is_taken_back(queue, lead, row):
+    refer(actor=lead, queue_item=row, kind="apart", text="The run is broken.")
+    assert inbox(queue, lead).rows == []
+    with pytest.raises(Conflict):
+        adjudicate(actor=lead, queue_item=row, payload=DECISION)
+    with pytest.raises(Conflict):
+        refer(actor=lead, queue_item=row, kind="apart", text="Again.")
+    assert take_back(actor=lead, queue_item=row).waits_for == "disagreement"
+    assert len(inbox(queue, lead).rows) == 1
+
+
+@pytest.mark.parametrize("changes", [{"kind": "nobody"}, {"text": " "}, {"text": "x" * 2001}, {"text": None}])
+def test_what_is_not_said_rightly_is_refused(lead, row, changes):
+    with pytest.raises(Invalid):
+        refer(**{"actor": lead, "queue_item": row, "kind": "apart", "text": "Broken."} | changes)
+
+
+def test_only_leads_pass_on(row, raters):
+    with pytest.raises(Forbidden):
+        refer(actor=raters[0], queue_item=row, kind="apart", text="Broken.")
+
+
+# --- The lead's own answer first --------------------------------------------------------------------------------------
+def test_a_lead_answers_before_the_raters_are_shown_and_the_answer_stays(queue, lead, row):
+    change_queue(actor=lead, queue=queue, lead_answers_first=True)
+    row.refresh_from_db()
+    client, address = enter(lead), reverse("reviews:adjudicate", args=[queue.uid, row.uid])
+    page = client.get(address)
+    assert page.context["page"].raters == ()
+    assert "Done as asked." not in page.content.decode()
+    listed = by(lead).get(f"/api/v1/queues/{queue.uid}/disagreements/").json()["results"]
+    assert listed[0]["judgments"] == []
+    with pytest.raises(Conflict):
+        adjudicate(actor=lead, queue_item=row, payload=DECISION)
+    form = {f"gates.{key}": value for key, value in DECISION["gates"].items()}
+    form |= {f"criteria.{key}": str(value) for key, value in DECISION["criteria"].items()}
+    client.post(address, form)
+    answer = FirstAnswer.objects.get()
+    assert (answer.lead, answer.payload["criteria"]) == (lead, DECISION["criteria"])
+    page = client.get(address)
+    assert len(page.context["page"].raters) == 2
+    assert page.context["page"].form.qualities[1].words == "Weak"
+    with pytest.raises(Conflict):
+        answer_first(actor=lead, queue_item=row, payload=DECISION)
+    with pytest.raises(DatabaseError), transaction.atomic():
+        FirstAnswer.objects.update(payload={})
+    adjudicate(actor=lead, queue_item=row, payload=DECISION)
+
+
+def test_a_draft_of_a_decision_is_there_again_and_goes_with_it(queue, lead, row):
+    client, address = enter(lead), reverse("reviews:adjudicate", args=[queue.uid, row.uid])
+    draft = reverse("reviews:decision_draft", args=[queue.uid, row.uid])
+    assert client.post(draft, {"note": "Half a thought", "gates.authorised": "fail"}).status_code == 204
+    assert "Half a thought" in client.get(address).content.decode()
+    adjudicate(actor=lead, queue_item=row, payload=DECISION)
+    assert not DecisionDraft.objects.exists()
+
+
+# --- Ambiguous, and undone --------------------------------------------------------------------------------------------
+def test_ambiguous_is_a_label_without_values_that_passes_nothing(queue, lead, row):
+    with pytest.raises(Invalid):
+        adjudicate(actor=lead, queue_item=row, payload={"ambiguous": True})
+    label = adjudicate(actor=lead, queue_item=row, payload={"ambiguous": True, "note": "Late can be two things."})
+    assert (label.basis, label.values.count(), label.rationale) == ("ambiguous", 0, "Late can be two things.")
+    (listed,) = by(lead).get(f"/api/v1/labels/?project={queue.project.slug}").json()["results"]
+    assert (listed["basis"], listed["gates_pass"]) == ("ambiguous", False)
+    page = enter(lead).get(reverse("reviews:labels", args=[queue.project.slug])).content.decode()
+    assert "no value is right" in page
+    assert "Gates <b>pass" not in page
+
+
+def test_an_undone_decision_gives_way_to_what_stood_before(lead, row):
+    first = adjudicate(actor=lead, queue_item=row, payload=DECISION)
+    row.refresh_from_db()
+    adjudicate(actor=lead, queue_item=row, payload={"ambiguous": True, "note": "Hm."})
+    row.refresh_from_db()
+    again = undo(actor=lead, queue_item=row, seen_revision=2)
+    assert again.revision == 3
+    assert {value.criterion.key: value.value for value in again.values.all()} == {
+        value.criterion.key: value.value for value in first.values.all()
+    }
+    assert again.adjudication.undoes.number == 2
+    row.refresh_from_db()
+    with pytest.raises(Conflict):
+        undo(actor=lead, queue_item=row)
+
+
+def test_where_nothing_stood_before_an_undone_item_waits_again(queue, lead, row):
+    adjudicate(actor=lead, queue_item=row, payload=DECISION)
+    row.refresh_from_db()
+    with pytest.raises(Conflict):
+        undo(actor=lead, queue_item=row, seen_revision=7)
+    assert undo(actor=lead, queue_item=row, seen_revision=1) is None
+    row.refresh_from_db()
+    assert (row.state, row.label) == (QueueItemState.WAITING, None)
+    assert Label.objects.filter(item=row.item).count() == 1
+    assert Event.objects.filter(verb="decision.undone").count() == 1
+    assert adjudicate(actor=lead, queue_item=row, payload=DECISION).judgment_count == 2
