@@ -163,3 +163,16 @@ class WithdrawalAdmin(LookOnly):
 class SourceLicenceAdmin(LookOnly):
     list_display = ["source", "licence", "project", "stated_by", "stated_at"]
     list_select_related = ["project", "stated_by"]
+
+
+@admin.register(models.Reviewer)
+class ReviewerAdmin(LookOnly):
+    list_display = ["queue", "number", "rung", "decision", "state", "created_by", "created_at", "signed_by"]
+    list_filter = ["state", "rung"]
+    list_select_related = ["queue", "criterion", "created_by", "signed_by"]
+
+
+@admin.register(models.ReviewerLabel)
+class ReviewerLabelAdmin(LookOnly):
+    list_display = ["reviewer", "position", "queue_item", "label"]
+    list_select_related = ["reviewer__queue", "queue_item__queue", "queue_item__item", "label"]

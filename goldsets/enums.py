@@ -144,6 +144,25 @@ class FamilySplitName(TextChoices):
     HELD_OUT = "held_out", "Held out"
 
 
+class Rung(TextChoices):
+    """What judges in the experts' place. The order is that of the ladder, the cheapest first."""
+
+    RULES = "rules", "Rules"
+    CLASSIFIER = "classifier", "Classifier"
+    JUDGE = "judge", "LLM judge"
+
+
+class ReviewerState(TextChoices):
+    WAITING = "waiting", "Waiting"
+    COMPILING = "compiling", "Compiling"
+    REFUSED = "refused", "Refused"
+    PROVEN = "proven", "Proven, waits for a signature"
+    SIGNED = "signed", "Signed"
+    EXPIRED = "expired", "Expired"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
 class GoldVerb(TextChoices):
     """What an Event of `goldsets` says was done."""
 
@@ -214,3 +233,20 @@ DATASET_MOVES = {
     DatasetState.FAILED: set(),
     DatasetState.CANCELLED: set(),
 }
+REVIEWER_MOVES = {
+    ReviewerState.WAITING: {ReviewerState.COMPILING, ReviewerState.FAILED, ReviewerState.CANCELLED},
+    ReviewerState.COMPILING: {
+        ReviewerState.PROVEN,
+        ReviewerState.REFUSED,
+        ReviewerState.FAILED,
+        ReviewerState.CANCELLED,
+    },
+    ReviewerState.PROVEN: {ReviewerState.SIGNED, ReviewerState.EXPIRED},
+    ReviewerState.SIGNED: {ReviewerState.EXPIRED},
+    ReviewerState.REFUSED: set(),
+    ReviewerState.EXPIRED: set(),
+    ReviewerState.FAILED: set(),
+    ReviewerState.CANCELLED: set(),
+}
+# It is known what came out, and that never changes.
+REVIEWER_RESULTS = [ReviewerState.REFUSED, ReviewerState.PROVEN, ReviewerState.SIGNED, ReviewerState.EXPIRED]

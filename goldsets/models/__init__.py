@@ -1,10 +1,11 @@
-"""Every table of `goldsets`, from gold to data sets."""
+"""Every table of `goldsets`, from gold to reviewers."""
 
 from .contrast import Contrast
 from .dataset import Dataset, DatasetRow, DatasetVersion
 from .gold import GoldChallenge, GoldItem, GoldKey, GoldPlacement, GoldPolicy, GoldSchedule
 from .leak import BenchmarkList, BenchmarkText, LeakReport, LeakSignature
 from .release import Release, ReleaseSignature, ReleaseTerms, SourceLicence, Withdrawal
+from .reviewer import Reviewer, ReviewerLabel
 from .split import FamilySplit, SplitPlan
 from .standing import Standing, StandingMove, StandingPolicy
 
@@ -27,6 +28,8 @@ __all__ = [
     "Release",
     "ReleaseSignature",
     "ReleaseTerms",
+    "Reviewer",
+    "ReviewerLabel",
     "SourceLicence",
     "SplitPlan",
     "Standing",
