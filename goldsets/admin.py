@@ -176,3 +176,24 @@ class ReviewerAdmin(LookOnly):
 class ReviewerLabelAdmin(LookOnly):
     list_display = ["reviewer", "position", "queue_item", "label"]
     list_select_related = ["reviewer__queue", "queue_item__queue", "queue_item__item", "label"]
+
+
+@admin.register(models.Grader)
+class GraderAdmin(LookOnly):
+    list_display = ["name", "kind", "criterion", "project", "created_by", "created_at"]
+    list_filter = ["kind"]
+    list_select_related = ["project", "created_by"]
+    search_fields = ["name"]
+
+
+@admin.register(models.GraderVersion)
+class GraderVersionAdmin(LookOnly):
+    list_display = ["grader", "number", "label", "model", "scale", "threshold", "source", "created_at"]
+    list_filter = ["scale"]
+    list_select_related = ["grader"]
+
+
+@admin.register(models.GraderScore)
+class GraderScoreAdmin(LookOnly):
+    list_display = ["version", "item", "criterion", "attempt", "order", "value", "created_at"]
+    list_select_related = ["version__grader", "item"]

@@ -163,6 +163,29 @@ class ReviewerState(TextChoices):
     CANCELLED = "cancelled", "Cancelled"
 
 
+class GraderKind(TextChoices):
+    """What a grader is, from what never errs twice alike to what costs most."""
+
+    DETERMINISTIC = "deterministic", "Deterministic check"
+    MODEL = "model", "Judging model"
+    HUMAN_PANEL = "human_panel", "Panel of people"
+
+
+class GraderScale(TextChoices):
+    """What a grader's values are: one of two, one of several whole levels, or anything in between."""
+
+    BINARY = "binary", "Pass or fail"
+    ORDINAL = "ordinal", "Levels"
+    REAL = "real", "A number"
+
+
+class ScoreOrder(TextChoices):
+    """In which order a comparison was laid before a grader."""
+
+    AS_SHOWN = "as_shown", "As the item has it"
+    SWAPPED = "swapped", "The other way round"
+
+
 class GoldVerb(TextChoices):
     """What an Event of `goldsets` says was done."""
 
@@ -195,6 +218,9 @@ class GoldVerb(TextChoices):
     SPLITS_SEALED = "splits.sealed", "said how families are split"
     CONTRASTS_BUILT = "contrasts.built", "paired successes with failures"
     CONTRAST_NAMED = "contrast.named", "named what a contrast differs in"
+    GRADER_REGISTERED = "grader.registered", "registered a grader"
+    GRADER_VERSION_ADDED = "grader.version_added", "added a version of a grader"
+    GRADER_VERSION_SET = "grader.version_set", "set from which score on a grader passes, or how often it may be asked"
     FAMILIES_DEALT = "splits.dealt", "had families dealt to splits"
 
 

@@ -83,6 +83,8 @@ TABLE = {
     "export": (is_lead | is_engineer, "Only leads and engineers export labels."),
     "view_leaks": (is_lead | is_engineer | is_admin, "Only leads, engineers and admins see what would leak."),
     "sign": (is_lead | is_admin, "Only leads and admins sign for what leaves."),
+    "view_graders": (is_lead | is_engineer, "Only leads and engineers see graders and their scores."),
+    "manage_graders": (is_lead | is_engineer, "Only leads and engineers register graders and bring in their scores."),
     "manage_splits": (is_lead, "Only leads say how families are split."),
     "manage_webhooks": (is_lead | is_engineer, "Only leads and engineers set up webhooks."),
     "view_events": (is_lead | is_admin, "Only leads and admins read the audit log."),

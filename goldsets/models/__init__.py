@@ -3,6 +3,7 @@
 from .contrast import Contrast
 from .dataset import Dataset, DatasetRow, DatasetVersion
 from .gold import GoldChallenge, GoldItem, GoldKey, GoldPlacement, GoldPolicy, GoldSchedule
+from .grader import Grader, GraderScore, GraderVersion
 from .leak import BenchmarkList, BenchmarkText, LeakReport, LeakSignature
 from .release import Release, ReleaseSignature, ReleaseTerms, SourceLicence, Withdrawal
 from .reviewer import Reviewer, ReviewerLabel
@@ -23,6 +24,9 @@ __all__ = [
     "GoldPlacement",
     "GoldPolicy",
     "GoldSchedule",
+    "Grader",
+    "GraderScore",
+    "GraderVersion",
     "LeakReport",
     "LeakSignature",
     "Release",
