@@ -264,7 +264,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
 
 # What webhooks may hear of, by the name they know it under, with the verbs of the audit log that are meant.
 WEBHOOK_EVENTS = {
-    "label.settled": ["item.settled", "item.adjudicated"],
+    "label.settled": ["item.settled", "item.adjudicated", "item.taken"],
     "label.reopened": ["item.reopened"],
     "version.published": ["dataset.finished"],
     "version.failed": ["dataset.failed"],

@@ -51,7 +51,10 @@ class DatasetForm(forms.Form):
         choices=ItemKind, required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: every kind."
     )
     basis = forms.MultipleChoiceField(
-        choices=Basis, required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: every basis."
+        choices=Basis,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None ticked: every basis but that of a compiled reviewer, whose labels leave only where asked for.",
     )
     provenance = forms.MultipleChoiceField(
         choices=Provenance, required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: every source."

@@ -329,6 +329,7 @@ class Basis(TextChoices):
     AGGREGATED = "aggregated", "Aggregated"
     ADJUDICATED = "adjudicated", "Adjudicated"
     AMBIGUOUS = "ambiguous", "Ambiguous: no value is right"
+    REVIEWER = "reviewer", "By a compiled reviewer"
 
 
 class Verb(TextChoices):
@@ -369,6 +370,7 @@ class Verb(TextChoices):
     JUDGMENT_SUBMITTED = "judgment.submitted", "submitted a judgment"
     JUDGMENT_CORRECTED = "judgment.corrected", "corrected a judgment"
     ITEM_SETTLED = "item.settled", "had an item settle by rule"
+    ITEM_TAKEN = "item.taken", "had an item settle without raters"
     ITEM_WAITING = "item.waiting", "had an item go to a lead"
     ITEM_ADJUDICATED = "item.adjudicated", "settled an item"
     VERDICTS_SHOWN = "verdicts.shown", "read what graders said of a run they had judged"
@@ -409,7 +411,7 @@ SLOT_MOVES = {
     SlotState.OPEN: {SlotState.LEASED, SlotState.WITHDRAWN},
     SlotState.LEASED: {SlotState.DONE, SlotState.OPEN, SlotState.WITHDRAWN},
     SlotState.DONE: {SlotState.OPEN},
-    SlotState.WITHDRAWN: {SlotState.LEASED},
+    SlotState.WITHDRAWN: {SlotState.LEASED, SlotState.OPEN},
 }
 ASSIGNMENT_MOVES = {
     AssignmentState.LEASED: {

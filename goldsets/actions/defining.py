@@ -1,7 +1,7 @@
 """Data sets are defined: which labels leave, what for, in which formats, and what becomes of the doubtful ones.
 
 `filter` narrows the labels; each name may be absent:
-    kinds, families, provenance, basis    lists of words, any of which fits
+    kinds, families, provenance, basis    lists of words, any of which fits; without `basis`, all but “reviewer”
     slices                                {name: [values]}, every name must fit
     pass_rate                             {"model": str, "low": 0 to 1, "high": 0 to 1}: tasks which it solves so often
     quotas                                {source: 0 to 1}: no more than this share of what leaves is of the source

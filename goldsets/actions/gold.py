@@ -90,6 +90,8 @@ def propose_gold(
     label = queue_item.label
     if queue_item.state != QueueItemState.SETTLED or label is None:
         raise Conflict("Only a settled item can be gold: settle it first.")
+    if label.basis == Basis.REVIEWER:
+        raise Conflict("No person has said what is right here. A lead decides the item before it can be gold.")
     if label.basis not in FIRM:
         raise Conflict("This label rests on a majority. A lead decides the item before it can be gold.")
     values = labelled_in(label.pk)

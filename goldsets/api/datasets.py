@@ -83,7 +83,8 @@ class DatasetIn(serializers.Serializer[Any]):
     format = serializers.ChoiceField(DatasetFormat.choices, required=False, help_text="Where it is only one.")
     filter = serializers.DictField(
         required=False,
-        help_text="Which labels: `kinds`, `families`, `provenance`, `basis` (lists), `slices` ({name: [values]}), "
+        help_text="Which labels: `kinds`, `families`, `provenance`, `basis` (lists; without it, all but `reviewer`), "
+        "`slices` ({name: [values]}), "
         "`pass_rate` ({model, low, high}), `quotas` ({source: share}).",
     )
     policies = serializers.DictField(

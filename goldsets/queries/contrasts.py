@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from goldsets.models import Contrast
-from reviews.enums import CriterionKind, GateAnswer, ItemKind
+from reviews.enums import Basis, CriterionKind, GateAnswer, ItemKind
 from reviews.models import Label, LabelValue, Project, Queue, QueueItem
 from reviews.queries.pairing import LaidRun, laid_out
 
@@ -17,13 +17,14 @@ MOST_RUNS = 40
 
 
 def judged_labels(project: Project, queue: Queue | None) -> QuerySet[Any]:
-    """Labels of runs that stand and answer a gate, each with `failed`: whether any gate is not passed."""
+    """Labels that people made, of runs, that stand and answer a gate; with `failed`: whether any gate is not passed."""
     gates = LabelValue.objects.filter(label=OuterRef("pk"), criterion__kind=CriterionKind.GATE)
     standing = QueueItem.objects.filter(queue__project=project, label__isnull=False)
     if queue:
         standing = standing.filter(queue=queue)
     return (
         Label.objects.filter(pk__in=standing.values("label"), item__kind=ItemKind.TRAJECTORY)
+        .exclude(basis=Basis.REVIEWER)
         .filter(Exists(gates))
         .annotate(failed=Exists(gates.exclude(value=GateAnswer.PASS)))
     )

@@ -7,7 +7,8 @@
    one that was not dealt yet; online evidence gets all that is not held out.
 4. Judgments made on gold are tests of raters, not opinions on which a label rests: they are left out and counted.
 5. So are judgments that came in after the label: it does not rest on them.
-6. The data set's filter narrows what is left, and its policy says what becomes of items with labels in several queues.
+6. Labels that a compiled reviewer made alone leave only where the data set's definition asks for that basis.
+7. The data set's filter narrows what is left, and its policy says what becomes of items with labels in several queues.
 """
 
 from dataclasses import dataclass
@@ -86,6 +87,8 @@ def _fits_filter(dataset: Dataset) -> Q:
         fits &= Q(item__provenance__in=asked["provenance"])
     if "basis" in asked:
         fits &= Q(label__basis__in=asked["basis"])
+    else:
+        fits &= ~Q(label__basis=Basis.REVIEWER)
     if "families" in asked:
         fits &= _subject(Task.objects.filter(family__in=asked["families"]))
     for name, values in asked.get("slices", {}).items():
@@ -127,6 +130,7 @@ class LeftOut:
     held_out_family_rows: int
     other_split_rows: int
     filtered_rows: int
+    reviewer_rows: int
     duplicate_rows: int
     over_quota_rows: int
     conflicting_items: int
@@ -144,6 +148,8 @@ def left_out(version: DatasetVersion) -> LeftOut:
     held_out = purpose == DatasetPurpose.HELD_OUT
     fitting = rows.filter(_fits_purpose(project, purpose))
     chosen = leaving(dataset)
+    by_reviewer = fitting.filter(label__basis=Basis.REVIEWER)
+    reviewer_rows = 0 if "basis" in dataset.filter else by_reviewer.count()
     items = DatasetRow.objects.filter(version=version).values("queue_item__item")
     judgments = _judgments().filter(revision=1, item__in=items)
     judgments = judgments.filter(queue__in=[dataset.queue] if dataset.queue else Queue.objects.filter(project=project))
@@ -157,7 +163,8 @@ def left_out(version: DatasetVersion) -> LeftOut:
         held_out_rows=0 if held_out else rows.filter(sealed).count(),
         held_out_family_rows=0 if held_out else rows.filter(family).exclude(sealed).count(),
         other_split_rows=0 if held_out else away.count(),
-        filtered_rows=fitting.count() - chosen.count(),
+        filtered_rows=fitting.count() - chosen.count() - reviewer_rows,
+        reviewer_rows=reviewer_rows,
         duplicate_rows=chosen.count() - once,
         over_quota_rows=once - DatasetRow.objects.filter(version=version).count(),
         conflicting_items=conflicting,

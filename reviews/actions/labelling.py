@@ -1,4 +1,6 @@
-"""Labels: made by the queue's rule when raters agree, or from a lead's decision. A new one supersedes the last.
+"""Labels: made by the queue's rule when raters agree, from a lead's decision, or without raters (see `taking`).
+
+A new one supersedes the last.
 
 The rule looks once the last wanted judgment of an item is in (`settle_by_rule`):
 1. Judgments with an unsure gate do not count; the item goes to another rater for each, twice at most, then to a lead.
@@ -51,6 +53,8 @@ from reviews.queries.resting import counting_judgments
 
 EXTRA_RATERS = 2
 FAILURE_FIELDS = ["failure_step", "failure_who", "failure_cause", "failure_note"]
+# The last that any value of a label rests on is what the label rests on.
+WEAKEST_LAST = [Basis.UNANIMOUS, Basis.AGGREGATED, Basis.ADJUDICATED, Basis.REVIEWER]
 
 
 @dataclass(frozen=True)
@@ -290,8 +294,9 @@ def make_label(
     latest = Label.objects.filter(queue=queue, item=queue_item.item_id).aggregate(n=Max("revision"))["n"] or 0
     steps = list(steps)
     bases = {Basis.UNANIMOUS, *(basis for _answer, basis in values), *(basis for _step, _value, basis in steps)}
-    basis = max(bases, key=[Basis.UNANIMOUS, Basis.AGGREGATED, Basis.ADJUDICATED].index)
-    if adjudication:
+    basis = max(bases, key=WEAKEST_LAST.index)
+    # Where a lead takes a decision back, what no person had said before is still said by no person.
+    if adjudication and basis != Basis.REVIEWER:
         basis = Basis.AMBIGUOUS if ambiguous else Basis.ADJUDICATED
     label = Label.objects.create(
         queue=queue,
@@ -314,7 +319,8 @@ def make_label(
     )
     QueueItem.objects.filter(pk=queue_item.pk).update(state=QueueItemState.SETTLED, waits_for="", label=label)
     Slot.objects.filter(queue_item=queue_item, state=SlotState.OPEN).update(state=SlotState.WITHDRAWN)
-    verb = Verb.ITEM_ADJUDICATED if adjudication else Verb.ITEM_SETTLED
+    verb = Verb.ITEM_TAKEN if basis == Basis.REVIEWER else Verb.ITEM_SETTLED
+    verb = Verb.ITEM_ADJUDICATED if adjudication else verb
     record(project=queue.project_id, actor=actor, verb=verb, target=queue_item, label=label.pk, basis=label.basis)
     return label
 

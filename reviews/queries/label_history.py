@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import prefetch_related_objects
 
-from reviews.enums import CriterionKind, GateAnswer, QueueItemState, Role, Split
+from reviews.enums import Basis, CriterionKind, GateAnswer, QueueItemState, Role, Split
 from reviews.models import Judgment, Label, LabelValue, Membership, Project, QueueItem
 from reviews.queries.disagreements import CONFIDENCE
 from reviews.queries.items import letter_of, with_words
@@ -53,6 +53,8 @@ class Revision:
 
     @property
     def by(self) -> str:
+        if self.label.basis == Basis.REVIEWER:
+            return "a stage of the queue"
         return str(self.label.adjudication.lead) if self.label.adjudication else "the rule of the queue"
 
 

@@ -37,7 +37,7 @@ def fit_to_train(queue: Queue) -> QuerySet[Label]:
     return (
         Label.objects.filter(Exists(standing), queue__project=queue.project_id, rubric=queue.rubric_id)
         .exclude(Exists(busy))
-        .exclude(basis=Basis.AMBIGUOUS)
+        .exclude(basis__in=[Basis.AMBIGUOUS, Basis.REVIEWER])
         .order_by("pk")
     )
 
