@@ -7,7 +7,8 @@ import ipaddress
 import socket
 import ssl
 import threading
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from time import monotonic
 from urllib.parse import SplitResult, urlsplit
 
@@ -21,15 +22,21 @@ TUNNELS = [ipaddress.ip_network(net) for net in ("64:ff9b::/96", "64:ff9b:1::/48
 
 
 class NotSent(Exception):
-    """Nothing came of it; the message says why."""
+    """Nothing came of it; the message says why. `begun` where the request had left, and may have been acted on."""
+
+    def __init__(self, message: str, *, begun: bool = False):
+        super().__init__(message)
+        self.begun = begun
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the other side said. Only 2xx counts as taken."""
+    """What the other side said. Only 2xx counts as taken. Names of `headers` are in small letters."""
 
     status: int
     milliseconds: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
 
     @property
     def taken(self) -> bool:
@@ -84,39 +91,58 @@ def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     return address.is_global and not address.is_multicast
 
 
-def post(url: str, *, body: bytes, headers: dict[str, str], private_allowed: bool) -> Answer:
-    """Send it once. Raises NotSent where it may not go there, or where no answer comes.
+def post(
+    url: str,
+    *,
+    body: bytes,
+    headers: dict[str, str],
+    private_allowed: bool,
+    patience: float | None = None,
+    most_bytes: int = 0,
+) -> Answer:
+    """Send it once. Raises NotSent where it may not go there, or where no answer comes within `patience` seconds.
 
     The name is looked up once and every address of it is judged; the connection goes to the address that was judged,
-    so that a name which answers otherwise the second time gains nothing. Redirects are not followed.
+    so that a name which answers otherwise the second time gains nothing. Redirects are not followed. Of the answer's
+    body up to `most_bytes` are read; a longer one is no answer.
     """
+    patience = PATIENCE if patience is None else patience
     if problem := problem_with_url(url, private_allowed=private_allowed):
         raise NotSent(problem)
     parts = urlsplit(url)
     address = _address_of(parts, private_allowed=private_allowed)
-    connection = _connection(parts, address)
+    connection = _connection(parts, address, patience)
     began = monotonic()
     # A timeout of a socket begins anew with every packet; this one does not.
-    over = threading.Timer(PATIENCE, _hang_up, [connection])
+    over = threading.Timer(patience, _hang_up, [connection])
     over.daemon = True
     over.start()
+    begun = False
     try:
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection.connect()
+        begun = True
         connection.request("POST", target, body=body, headers=headers)
-        status = connection.getresponse().status
+        response = connection.getresponse()
+        said = response.read(most_bytes + 1) if most_bytes else b""
+        if said and response.length and len(said) <= most_bytes:
+            raise http.client.IncompleteRead(said, response.length)
     except (OSError, http.client.HTTPException) as error:
-        raise NotSent(_late(began) or f"No answer: {_words(error)}.") from error
+        raise NotSent(_late(began, patience) or f"No answer: {_words(error)}.", begun=begun) from error
     finally:
         over.cancel()
         connection.close()
     # What stands in a line that was cut short by hanging up is no answer.
-    if late := _late(began):
-        raise NotSent(late)
-    return Answer(status, int((monotonic() - began) * 1000))
+    if late := _late(began, patience):
+        raise NotSent(late, begun=True)
+    if len(said) > most_bytes:
+        raise NotSent(f"The answer is longer than {most_bytes:,} bytes.", begun=True)
+    told = {name.lower(): value for name, value in response.getheaders()}
+    return Answer(response.status, int((monotonic() - began) * 1000), told, said)
 
 
-def _late(began: float) -> str:
-    return f"No answer within {PATIENCE} seconds." if monotonic() - began >= PATIENCE else ""
+def _late(began: float, patience: float) -> str:
+    return f"No answer within {patience:g} seconds." if monotonic() - began >= patience else ""
 
 
 def _address_of(parts: SplitResult, *, private_allowed: bool) -> tuple[str, int]:
@@ -131,22 +157,22 @@ def _address_of(parts: SplitResult, *, private_allowed: bool) -> tuple[str, int]
     return addresses[0], port
 
 
-def _connection(parts: SplitResult, address: tuple[str, int]) -> http.client.HTTPConnection:
+def _connection(parts: SplitResult, address: tuple[str, int], patience: float) -> http.client.HTTPConnection:
     host = parts.hostname or ""
     if parts.scheme == "http":
-        return _Pinned(host, address)
-    return _PinnedWithTLS(host, address)
+        return _Pinned(host, address, patience)
+    return _PinnedWithTLS(host, address, patience)
 
 
 class _Pinned(http.client.HTTPConnection):
     """Goes to one address, whatever the name says by then."""
 
-    def __init__(self, host: str, address: tuple[str, int]) -> None:
-        super().__init__(host, address[1], timeout=PATIENCE)
+    def __init__(self, host: str, address: tuple[str, int], patience: float) -> None:
+        super().__init__(host, address[1], timeout=patience)
         self.address = address
 
     def connect(self) -> None:
-        self.sock = socket.create_connection(self.address, PATIENCE)
+        self.sock = socket.create_connection(self.address, self.timeout)
 
 
 class _PinnedWithTLS(_Pinned):
