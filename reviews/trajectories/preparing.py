@@ -325,5 +325,6 @@ def _say(told: BinaryIO, what: Batch | End) -> None:
 
 if __name__ == "__main__":
     gc.set_threshold(GARBAGE_AFTER)
-    with suppress(BrokenPipeError):  # nobody is there any more
-        _answer(sys.stdin.buffer, sys.stdout.buffer)
+    # Of its own: under PYTHONUNBUFFERED a write to the usual one may end half-way, when the system stops us in it.
+    with suppress(BrokenPipeError), open(sys.stdout.fileno(), "wb", closefd=False) as told:  # nobody is there any more
+        _answer(sys.stdin.buffer, told)
