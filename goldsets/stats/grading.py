@@ -4,8 +4,9 @@ A positive is a run that the grader passes. A false positive is one that experts
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import ceil, log
+from typing import Any
 
 import numpy as np
 from scipy.special import betaincinv
@@ -63,6 +64,15 @@ class Errors:
     def bound(self, *, confidence: float = 0.95) -> Estimate:
         """The rate of false positives, and what it is at most."""
         return at_most(self.false_passes, self.failures, statistic="False positives at most", confidence=confidence)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The four counts with the rates that follow, in plain types for JSON."""
+        return asdict(self) | {
+            "false_positive_rate": self.false_positive_rate.as_dict(),
+            "false_negative_rate": self.false_negative_rate.as_dict(),
+            "accuracy": self.accuracy.as_dict(),
+            "precision": self.precision.as_dict(),
+        }
 
 
 def errors(passes: Sequence[bool], truth: Sequence[bool]) -> Errors:
