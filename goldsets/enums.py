@@ -221,6 +221,7 @@ class GoldVerb(TextChoices):
     GRADER_REGISTERED = "grader.registered", "registered a grader"
     GRADER_VERSION_ADDED = "grader.version_added", "added a version of a grader"
     GRADER_VERSION_SET = "grader.version_set", "set from which score on a grader passes, or how often it may be asked"
+    SEALED_READ = "sealed.read", "read how a grader does on held-out runs"
     FAMILIES_DEALT = "splits.dealt", "had families dealt to splits"
 
 

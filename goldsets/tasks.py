@@ -7,6 +7,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from goldsets.actions import exporting
+from goldsets.actions.calibrating import read_sealed
 from goldsets.actions.splitting import deal_new_families
 from goldsets.actions.standing import review_standings
 from goldsets.queries.agreement import (
@@ -17,6 +18,16 @@ from goldsets.queries.agreement import (
     takes_the_count,
     watched_queues,
 )
+from goldsets.queries.calibration import (
+    Question,
+    Report,
+    count_calibration,
+    grader_with_project,
+    question,
+    seen_calibration,
+)
+from goldsets.queries.keeping import Seen as SeenFigures
+from goldsets.queries.keeping import takes_the_count as takes_the_next_count
 from goldsets.queries.standing import measured_queues
 from reviews.models import Queue
 
@@ -48,6 +59,27 @@ def look_at_agreement(queue: Queue, *, with_items: bool = False) -> Seen:
     seen = seen_agreement(queue, with_items=with_items)
     if seen.stale and takes_the_count(queue):
         count_queue_agreement.delay(queue.pk)
+    return seen
+
+
+@shared_task
+def count_version_calibration(grader_id: int, asked: dict[str, Any]) -> None:
+    """Count a version's calibration anew for whoever looks at it."""
+    grader = grader_with_project(pk=grader_id)
+    if grader is not None:
+        count_calibration(question(grader, asked))
+
+
+def look_at_calibration(actor: Any, asked: Question) -> SeenFigures[Report]:
+    """What is known of a version's calibration; where that is not the latest, a worker is asked to count.
+
+    Whoever sees figures of held-out runs has it logged.
+    """
+    seen = seen_calibration(asked)
+    if seen.stale and takes_the_next_count(asked.key):
+        count_version_calibration.delay(asked.version.grader_id, asked.asked)
+    if asked.reads_sealed and seen.kept:
+        read_sealed(actor=actor, version=asked.version, criterion=asked.criterion)
     return seen
 
 

@@ -13,7 +13,21 @@ from reviews.models import Queue
 from reviews.stats.result import Estimate
 
 
-class QueueReport(BaseCommand, ABC):
+class Rows(BaseCommand):
+    """A command that prints tables."""
+
+    def print_rows(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Columns as wide as their widest cell; the first flush left, the others flush right."""
+        widths = [max(len(cell) for cell in column) for column in zip(head, *rows, strict=True)]
+        for row in (head, *rows):
+            first, *others = (
+                cell.ljust(width) if at == 0 else cell.rjust(width)
+                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+            )
+            self.stdout.write("  ".join([first, *others]).rstrip())
+
+
+class QueueReport(Rows, ABC):
     """A command `NAME QUEUE [--json]`. Subclasses make the report and print it as a table."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -39,16 +53,6 @@ class QueueReport(BaseCommand, ABC):
     def print_table(self, report: Any) -> None:
         """The report as a person reads it."""
 
-    def print_rows(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Columns as wide as their widest cell; the first flush left, the others flush right."""
-        widths = [max(len(cell) for cell in column) for column in zip(head, *rows, strict=True)]
-        for row in (head, *rows):
-            first, *others = (
-                cell.ljust(width) if at == 0 else cell.rjust(width)
-                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-            self.stdout.write("  ".join([first, *others]).rstrip())
-
 
 def find_queue(name: str) -> Queue:
     """The queue of that slug, PROJECT/SLUG or id. Raises CommandError when there is none, or more than one."""
@@ -57,7 +61,7 @@ def find_queue(name: str) -> Queue:
     if slash:
         found = list(queues.filter(project__slug=project, slug=slug))
     else:
-        found = list(queues.filter(uid=name) if _is_uid(name) else queues.filter(slug=name))
+        found = list(queues.filter(uid=name) if is_uid(name) else queues.filter(slug=name))
     if not found:
         raise CommandError(f"There is no queue with the address “{name}”.")
     if len(found) > 1:
@@ -78,7 +82,7 @@ def interval(estimate: Estimate | None) -> str:
     return f"[{estimate.low:.2f}, {estimate.high:.2f}]"
 
 
-def _is_uid(name: str) -> bool:
+def is_uid(name: str) -> bool:
     try:
         UUID(name)
     except ValueError:

@@ -1,30 +1,24 @@
 """Agreement in a queue with gold left out: a rater on a gold item meets a settled question, not a colleague's.
 
-It is kept as it was last counted, so that reading it costs the same however many ratings there are. Every deed writes
-an Event in its own transaction: the project's latest Event tells whether anything happened since the counting. Few
-judgments are counted again at once, many by the worker, while the page shows the last figures and says of when.
+It is kept as it was last counted (see `keeping`), so that reading it costs the same however many ratings there are.
 """
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import numpy as np
 from django.core.cache import cache
 from django.utils import timezone
 
 from goldsets.models import GoldPlacement
-from reviews.models import Event, Judgment, Queue
+from goldsets.queries.keeping import COUNTED_AGAIN_AFTER, KEPT_SECONDS, Marked, latest_event
+from reviews.models import Judgment, Queue
 from reviews.queries.agreement import QueueAgreement, agreement
 from reviews.queries.repeats import Within, within
 
 # So many judgments are counted while somebody waits.
 FEW_JUDGMENTS = 2_000
-# A deed whose transaction is still open may have an earlier Event than one that is seen; none stays open so long.
-SETTLED_AFTER = timedelta(seconds=30)
-# Until then what was counted is counted again after so long.
-COUNTED_AGAIN_AFTER = timedelta(seconds=2)
-KEPT_SECONDS = 30 * 86_400
 # Whoever looks at a queue's agreement gets fresh figures for so long, from a worker that counts ahead of them.
 WATCHED_SECONDS = 600
 # Raise it with every change of the classes that are kept.
@@ -40,7 +34,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Kept:
+class Kept(Marked):
     """What was counted between raters and within each, each one's work, when, and the latest Event before that."""
 
     found: QueueAgreement
@@ -49,11 +43,6 @@ class Kept:
     counted_at: datetime
     mark: int
     marked_at: datetime | None
-
-    def is_fresh(self, mark: int, now: datetime) -> bool:
-        """Whether nothing can have happened since."""
-        settled = self.marked_at is None or self.counted_at - self.marked_at > SETTLED_AFTER
-        return self.mark == mark and (settled or now - self.counted_at < COUNTED_AGAIN_AFTER)
 
 
 @dataclass(frozen=True)
@@ -75,7 +64,7 @@ def queue_agreement(queue: Queue) -> QueueAgreement:
 def current_agreement(queue: Queue) -> Kept:
     """The same, and when it was counted."""
     kept: Kept | None = cache.get(_key(queue, "full"))
-    mark, _at = _latest_event(queue)
+    mark, _at = latest_event(queue.project_id)
     return kept if kept and kept.is_fresh(mark, timezone.now()) else count_agreement(queue)
 
 
@@ -86,7 +75,7 @@ def seen_agreement(queue: Queue, *, with_items: bool = False) -> Seen:
     """
     cache.set(_key(queue, "watched"), True, WATCHED_SECONDS)
     kept = cache.get(_key(queue, "full" if with_items else "figures"))
-    mark, _at = _latest_event(queue)
+    mark, _at = latest_event(queue.project_id)
     if kept and kept.is_fresh(mark, timezone.now()):
         return Seen(kept, stale=False)
     if _has_few_judgments(queue):
@@ -97,7 +86,7 @@ def seen_agreement(queue: Queue, *, with_items: bool = False) -> Seen:
 def count_agreement(queue: Queue) -> Kept:
     """Count everything anew and keep it."""
     # The mark comes first: what happens while this counts makes it stale.
-    mark, marked_at = _latest_event(queue)
+    mark, marked_at = latest_event(queue.project_id)
     placed = GoldPlacement.objects.filter(gold_item__queue=queue).values("assignment")
     found = agreement(queue, leave_out=placed)
     kept = Kept(found, within(queue), _work(queue), timezone.now(), mark, marked_at)
@@ -132,18 +121,13 @@ def watched_queues() -> list[Queue]:
     for queue in queues:
         if _key(queue, "watched") in watched:
             kept = cache.get(_key(queue, "figures"))
-            if kept is None or not kept.is_fresh(_latest_event(queue)[0], timezone.now()):
+            if kept is None or not kept.is_fresh(latest_event(queue.project_id)[0], timezone.now()):
                 found.append(queue)
     return found
 
 
 def _key(queue: Queue, part: str) -> str:
     return f"agreement-{FORM}-{part}-{queue.uid}"
-
-
-def _latest_event(queue: Queue) -> tuple[int, datetime | None]:
-    latest = Event.objects.filter(project=queue.project_id).order_by("-id").values_list("id", "at").first()
-    return latest or (0, None)
 
 
 def _has_few_judgments(queue: Queue) -> bool:

@@ -32,7 +32,8 @@ class Graded:
     """One run: the version's first score and all of them, the label's verdict, and what the reports are cut by.
 
     `failed` names the gates that the label does not pass; `succeeded` is how the run itself ended, where known.
-    `said` has what each rater said before anybody decided, and `decided` whether a lead did.
+    `said` has what each rater said before anybody decided, and `decided` whether a lead did. `meta` is what came with
+    the score, such as the checkpoint, and `week` when it was given.
     """
 
     item: UUID
@@ -48,6 +49,8 @@ class Graded:
     succeeded: bool | None = None
     said: tuple[bool, ...] = ()
     decided: bool = False
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    week: str = ""
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,9 @@ class Calibration:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain types for JSON."""
-        return {each.name: plain(getattr(self, each.name)) for each in fields(self)} | {"missing": self.missing}
+        best_of = [{"k": k, "passes": plain(passes)} for k, passes in self.regrading.best_of]
+        told = {each.name: plain(getattr(self, each.name)) for each in fields(self)}
+        return told | {"regrading": told["regrading"] | {"best_of": best_of}, "missing": self.missing}
 
 
 def calibrated(

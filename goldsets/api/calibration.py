@@ -1,0 +1,232 @@
+"""How well graders judge as the experts do: the report of a version, for leads and engineers."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from goldsets.api.statistics import BeingCountedOut, EstimateOut, HypothesisTestOut
+from goldsets.models import Grader
+from goldsets.queries.calibration import Report, grader_with_project, question, readable
+from goldsets.tasks import look_at_calibration
+from reviews.api.base import AssayView, allowed
+
+
+class ErrorsOut(serializers.Serializer[Any]):
+    """Runs by what the grader says and what the label says; a false pass is a run that experts fail."""
+
+    true_passes = serializers.IntegerField()
+    false_passes = serializers.IntegerField()
+    false_fails = serializers.IntegerField()
+    true_fails = serializers.IntegerField()
+    false_positive_rate = EstimateOut()
+    false_negative_rate = EstimateOut()
+    accuracy = EstimateOut()
+    precision = EstimateOut()
+
+
+class MoreOut(serializers.Serializer[Any]):
+    limit = serializers.FloatField()
+    caught = serializers.IntegerField(help_text="Labelled failures to come, if the grader fails every one of them.")
+    at_rate = serializers.IntegerField(allow_null=True, help_text="At the rate seen so far; null: no number is enough.")
+    words = serializers.CharField()
+
+
+class GraderCutOut(serializers.Serializer[Any]):
+    dimension = serializers.CharField(help_text="family, model, split, gate (one that fails), or slice and its name.")
+    part = serializers.CharField()
+    errors = ErrorsOut()
+    items = serializers.ListField(child=serializers.UUIDField(), help_text="Its false positives, at most 500.")
+
+
+class PointOut(serializers.Serializer[Any]):
+    threshold = serializers.FloatField()
+    false_positive_rate = serializers.FloatField()
+    true_positive_rate = serializers.FloatField()
+    precision = serializers.FloatField(allow_null=True)
+
+
+class CurveOut(serializers.Serializer[Any]):
+    """From the strictest threshold to the loosest."""
+
+    points = PointOut(many=True)
+    roc_area = EstimateOut()
+    average_precision = EstimateOut()
+
+
+class CertifiedOut(serializers.Serializer[Any]):
+    """A threshold chosen on one half of the tasks and tried on the other."""
+
+    limit = serializers.FloatField()
+    threshold = serializers.FloatField(allow_null=True)
+    chosen_on = ErrorsOut(allow_null=True)
+    certified_on = ErrorsOut(allow_null=True)
+    holds = serializers.BooleanField()
+    words = serializers.CharField()
+
+
+class BinOut(serializers.Serializer[Any]):
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+    mean = serializers.FloatField(allow_null=True)
+    passes = EstimateOut()
+
+
+class ReliabilityOut(serializers.Serializer[Any]):
+    bins = BinOut(many=True)
+    brier = EstimateOut()
+    ece = EstimateOut()
+    root_mean_square = serializers.FloatField(allow_null=True)
+    largest = serializers.FloatField(allow_null=True)
+
+
+class GraderCeilingOut(serializers.Serializer[Any]):
+    """Raters on the same runs, each against the label."""
+
+    n_items = serializers.IntegerField()
+    accuracy = EstimateOut()
+    false_positives = EstimateOut()
+    false_negatives = EstimateOut()
+    decided = EstimateOut(help_text="On runs that a lead decided.")
+    grader = EstimateOut()
+
+
+class PoweredOut(serializers.Serializer[Any]):
+    estimate = EstimateOut()
+    weight = serializers.FloatField(allow_null=True)
+
+
+class PassRatesOut(serializers.Serializer[Any]):
+    """Of all scored runs."""
+
+    apparent = EstimateOut()
+    labelled = EstimateOut()
+    corrected = EstimateOut()
+    powered = PoweredOut()
+
+
+class RewardedOut(serializers.Serializer[Any]):
+    breaking = EstimateOut()
+    successes = EstimateOut()
+    items = serializers.ListField(child=serializers.UUIDField(), help_text="Successes first, at most 500.")
+    n_items = serializers.IntegerField()
+
+
+class BestOfOut(serializers.Serializer[Any]):
+    k = serializers.IntegerField()
+    passes = EstimateOut()
+
+
+class RegradingOut(serializers.Serializer[Any]):
+    """What a grader says of the same run when asked again."""
+
+    n_repeated = serializers.IntegerField()
+    changes = EstimateOut()
+    spread = EstimateOut()
+    best_of = BestOfOut(many=True, help_text="Runs that experts fail, passed when they may try k times.")
+
+
+class ComparedOut(serializers.Serializer[Any]):
+    n = serializers.IntegerField()
+    both = serializers.IntegerField()
+    first_only = serializers.IntegerField(help_text="Right by this version alone.")
+    second_only = serializers.IntegerField(help_text="Right by the other alone.")
+    neither = serializers.IntegerField()
+    test = HypothesisTestOut()
+
+
+class BesideOut(serializers.Serializer[Any]):
+    other = serializers.IntegerField(help_text="The other version's number.")
+    all = ComparedOut()
+    failures = ComparedOut(help_text="On runs that experts fail.")
+
+
+class CriterionErrorsOut(serializers.Serializer[Any]):
+    key = serializers.CharField(allow_blank=True)
+    title = serializers.CharField()
+    errors = ErrorsOut()
+
+
+class CalibrationOut(serializers.Serializer[Any]):
+    """How a version judges beside the labels that stand. Held-out runs are left out unless asked for."""
+
+    counted_at = serializers.DateTimeField(help_text="Everything until then is in it.")
+    stale = serializers.BooleanField(help_text="Something happened since, and it is being counted anew.")
+    grader = serializers.CharField()
+    version = serializers.IntegerField()
+    label = serializers.CharField(allow_blank=True)
+    criterion = serializers.CharField(allow_blank=True)
+    against = serializers.CharField()
+    against_words = serializers.CharField()
+    part = serializers.CharField(allow_blank=True)
+    limit = serializers.FloatField()
+    threshold = serializers.FloatField()
+    threshold_words = serializers.CharField()
+    n_scored = serializers.IntegerField()
+    n_labelled = serializers.IntegerField()
+    n_contradicted = serializers.IntegerField(help_text="Runs on which queues come to different verdicts.")
+    n_held_out = serializers.IntegerField(help_text="Scored runs that were left out.")
+    n_not_scored = serializers.IntegerField(help_text="Labelled runs without a score of this version.")
+    errors = ErrorsOut()
+    bound = EstimateOut(help_text="One-sided, 95%.")
+    more = MoreOut()
+    cuts = GraderCutOut(many=True, help_text="The worst first.")
+    criteria = CriterionErrorsOut(many=True)
+    curve = CurveOut()
+    certified = CertifiedOut()
+    reliability = ReliabilityOut()
+    ceiling = GraderCeilingOut()
+    rates = PassRatesOut()
+    rewarded = RewardedOut()
+    regrading = RegradingOut()
+    beside = BesideOut(allow_null=True)
+    missing = serializers.ListField(child=serializers.CharField())
+
+
+class CalibrationQuery(serializers.Serializer[Any]):
+    version = serializers.IntegerField(required=False, min_value=1, help_text="The latest if left out.")
+    criterion = serializers.CharField(required=False, allow_blank=True, help_text="Empty: the run as a whole.")
+    against = serializers.CharField(required=False, help_text="verdict, gates, KEY or KEY>=NUMBER.")
+    part = serializers.CharField(required=False, help_text="train, calibration or held_out; the last is logged.")
+    limit = serializers.FloatField(required=False, help_text="The rate of false positives to stay under; 0.05.")
+    other = serializers.IntegerField(required=False, min_value=1, help_text="The version before if left out.")
+
+
+class Calibration(AssayView):
+    @extend_schema(
+        operation_id="graders_calibration",
+        tags=["graders"],
+        parameters=[CalibrationQuery],
+        responses={200: CalibrationOut, 202: BeingCountedOut},
+    )
+    def get(self, request: Request, uid: str) -> Response:
+        """How a version of a grader judges beside the experts, and what is missing. For leads and engineers."""
+        asked = question(grader_for(request.user, uid), self.asked(CalibrationQuery))
+        seen = look_at_calibration(request.user, asked)
+        if seen.kept is None:
+            return still_counted()
+        told = {"counted_at": seen.kept.counted_at, "stale": seen.stale}
+        return Response(told | _report(seen.kept.found, request.user, asked.version.grader))
+
+
+def grader_for(user: Any, uid: Any, permission: str = "view_graders") -> Grader:
+    """The grader, if the person may do this in its project."""
+    nothing = "There is no such grader, or you are not in its project."
+    return allowed(user, permission, grader_with_project(uid=uid), nothing, project_of=lambda grader: grader.project)
+
+
+def still_counted() -> Response:
+    words = "Many scores are being held against labels for the first time. Ask again in a moment."
+    return Response({"detail": words}, status=202, headers={"Retry-After": "2"})
+
+
+def _report(report: Report, reader: Any, grader: Grader) -> dict[str, Any]:
+    """The report, without naming runs that the reader is judging just now."""
+    told = report.as_dict()
+    named = {item for cut in report.found.cuts for item in cut.items} | set(report.found.rewarded.items)
+    open_to = {str(uid) for uid in readable(named, reader=reader, project=grader.project)}
+    for part in (*told["cuts"], told["rewarded"]):
+        part["items"] = [item for item in part["items"] if item in open_to]
+    return told

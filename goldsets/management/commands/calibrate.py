@@ -1,0 +1,134 @@
+"""`manage.py calibrate GRADER [--version N] [--json]`: how well a grader judges as the experts do."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from goldsets.actions.calibrating import read_sealed
+from goldsets.management.acting import acting_member
+from goldsets.management.reports import Rows, interval, is_uid, value
+from goldsets.models import Grader
+from goldsets.queries.calibration import Report, calibration, question
+from goldsets.stats.checklist import in_words
+from reviews.enums import Role
+from reviews.errors import AssayError
+from reviews.stats.result import Estimate
+
+OPTIONS = ("version", "criterion", "against", "part", "limit", "other")
+
+
+class Command(Rows):
+    help = "Prints how a version of a grader judges beside the experts' labels; with a limit, exits with 1 above it."
+
+    def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
+        """Django's own --version, which says which Django this is, makes way for the grader's."""
+        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **options)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("grader", help="the grader's name, PROJECT/NAME, or its id")
+        parser.add_argument("--version", type=int, help="the version's number; otherwise the latest")
+        parser.add_argument("--criterion", help="the criterion whose scores are meant, empty for the run as a whole")
+        parser.add_argument("--against", default="", help="verdict, gates, KEY or KEY>=NUMBER")
+        parser.add_argument("--part", default="", help="train, calibration or held_out; all that is not held out")
+        parser.add_argument("--limit", type=float, help="the rate of false positives to stay under; 0.05")
+        parser.add_argument("--other", type=int, help="another version to hold it against; the one before")
+        parser.add_argument("--check", action="store_true", help="fail unless false positives are bounded at the limit")
+        parser.add_argument("--as", dest="email", help="e-mail of who reads held-out runs; otherwise the first lead")
+        parser.add_argument("--json", action="store_true", help="print everything as JSON")
+
+    def handle(self, **options: Any) -> None:
+        grader = find_grader(options["grader"])
+        try:
+            asked = question(grader, {name: options[name] for name in OPTIONS})
+            if asked.reads_sealed:
+                reader = acting_member(grader.project, options["email"], Role.LEAD, Role.ENGINEER)
+                read_sealed(actor=reader, version=asked.version, criterion=asked.criterion)
+            report = calibration(asked)
+        except AssayError as error:
+            raise CommandError(str(error)) from error
+        if options["json"]:
+            self.stdout.write(json.dumps(report.as_dict(), indent=2, ensure_ascii=False, default=str))
+        else:
+            self._print(report)
+        if options["check"] and (report.found.bound.high or 1.0) > report.limit:
+            raise CommandError(f"False positives are not bounded at {report.limit:.0%}. {report.found.more.words}")
+
+    def _print(self, report: Report) -> None:
+        found = report.found
+        self.stdout.write(
+            f"{report.grader}, version {report.version}{f' ({report.label})' if report.label else ''}: "
+            f"{found.n_scored:,} runs scored, {found.n_labelled:,} of them labelled; a pass is right where "
+            f"{report.against_words}. {report.threshold_words}"
+        )
+        table = found.errors
+        self.print_rows(
+            ["", "experts pass", "experts fail"],
+            [
+                ["grader passes", f"{table.true_passes:,}", f"{table.false_passes:,}"],
+                ["grader fails", f"{table.false_fails:,}", f"{table.true_fails:,}"],
+            ],
+        )
+        for estimate in self._estimates(report):
+            self.stdout.write(f"{estimate.statistic}: {in_words(estimate)}")
+        self.stdout.write(f"Threshold: {found.certified.words}")
+        self.print_rows(
+            ["part, worst first", "false positives", "95%", "n", "false negatives", "95%", "n"],
+            [
+                [
+                    cut.title,
+                    value(cut.errors.false_positive_rate),
+                    interval(cut.errors.false_positive_rate),
+                    f"{cut.errors.failures:,}",
+                    value(cut.errors.false_negative_rate),
+                    interval(cut.errors.false_negative_rate),
+                    f"{cut.errors.successes:,}",
+                ]
+                for cut in found.cuts
+            ],
+        )
+        if found.beside:
+            both, test = found.beside.all, found.beside.all.test
+            self.stdout.write(
+                f"Beside version {found.beside.other} on {both.n:,} runs: this one alone is right on "
+                f"{both.first_only:,}, that one on {both.second_only:,}; "
+                + (f"McNemar p {test.p:.3g}." if test.p is not None else test.words)
+            )
+        for sentence in report.missing:
+            self.stdout.write(f"Missing: {sentence}")
+
+    @staticmethod
+    def _estimates(report: Report) -> list[Estimate]:
+        found = report.found
+        return [
+            found.errors.false_positive_rate,
+            found.bound,
+            found.errors.false_negative_rate,
+            found.errors.accuracy,
+            found.ceiling.accuracy,
+            found.ceiling.decided,
+            found.curve.roc_area,
+            found.reliability.brier,
+            found.reliability.ece,
+            found.rates.apparent,
+            found.rates.corrected,
+            found.rates.powered.estimate,
+            found.rewarded.breaking,
+            found.rewarded.successes,
+            found.regrading.changes,
+        ]
+
+
+def find_grader(name: str) -> Grader:
+    """The grader of that name, PROJECT/NAME or id. Raises CommandError when there is none, or more than one."""
+    graders = Grader.objects.select_related("project")
+    slug, slash, rest = name.partition("/")
+    found = list(graders.filter(project__slug=slug, name=rest)) if slash else []
+    found = found or list(graders.filter(uid=name) if is_uid(name) else graders.filter(name=name))
+    if not found:
+        raise CommandError(f"There is no grader called “{name}”.")
+    if len(found) > 1:
+        choices = ", ".join(f"{grader.project.slug}/{grader.name}" for grader in found)
+        raise CommandError(f"More than one grader is called “{name}”. Say which: {choices}.")
+    return found[0]

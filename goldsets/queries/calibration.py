@@ -1,0 +1,346 @@
+"""How well a grader's version judges as the experts do: one report behind page, API and command."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from goldsets.enums import FamilySplitName
+from goldsets.models import Grader, GraderScore, GraderVersion
+from goldsets.models.grader import OVERALL
+from goldsets.queries.graded import first_scores, graded, scores_of
+from goldsets.queries.keeping import Kept, Seen, keep, kept_under, latest_event
+from goldsets.queries.verdicts import Against, Asked, against, asked_in
+from goldsets.stats.calibration import LIMIT, Calibration, calibrated, plain
+from goldsets.stats.grading import Errors, errors
+from reviews.enums import Basis, CriterionKind, GateAnswer, ItemKind, Purpose
+from reviews.errors import Invalid
+from reviews.models import Item, Label, LabelValue, Project, QueueItem
+from reviews.queries.listings import held_by
+
+# So many scores are counted while somebody waits.
+FEW_SCORES = 2_000
+# Raise it with every change of the classes that are kept.
+FORM = 1
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a report is asked for: the version, on which criterion, held against what, on which runs, beside whom."""
+
+    version: GraderVersion
+    criterion: str
+    held: Against
+    part: str = ""
+    limit: float = LIMIT
+    other: GraderVersion | None = None
+
+    @property
+    def key(self) -> str:
+        other = self.other.pk if self.other else 0
+        said = f"{self.version.pk}|{self.criterion}|{self.held.key}|{self.part}|{self.limit}|{other}"
+        return f"calibration-{FORM}-{sha256(said.encode()).hexdigest()[:32]}"
+
+    @property
+    def reads_sealed(self) -> bool:
+        return self.part == FamilySplitName.HELD_OUT
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """As `question` reads it, for an address or a worker."""
+        return {
+            "version": self.version.number,
+            "criterion": self.criterion,
+            "against": self.held.key,
+            "part": self.part,
+            "limit": self.limit,
+            "other": self.other.number if self.other else None,
+        }
+
+
+@dataclass(frozen=True)
+class CriterionErrors:
+    """The errors on one criterion that the version scores."""
+
+    key: str
+    title: str
+    errors: Errors
+
+
+@dataclass(frozen=True)
+class Report:
+    """The calibration of a version with what it is about, in words, and what was left out."""
+
+    grader: str
+    version: int
+    label: str
+    criterion: str
+    against: str
+    against_words: str
+    part: str
+    limit: float
+    threshold_words: str
+    found: Calibration
+    criteria: tuple[CriterionErrors, ...]
+    n_contradicted: int
+    n_held_out: int
+    n_not_scored: int
+
+    @property
+    def missing(self) -> list[str]:
+        said = self.found.missing
+        if self.n_not_scored:
+            said.append(f"{_count(self.n_not_scored, 'labelled run')} without a score of this version.")
+        return said
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain types for JSON."""
+        told = {
+            name: getattr(self, name)
+            for name in (
+                "grader",
+                "version",
+                "label",
+                "criterion",
+                "against",
+                "against_words",
+                "part",
+                "limit",
+                "threshold_words",
+                "n_contradicted",
+                "n_held_out",
+                "n_not_scored",
+            )
+        }
+        return told | {"criteria": plain(self.criteria), **self.found.as_dict(), "missing": self.missing}
+
+
+def _count(n: int, words: str) -> str:
+    return f"{n:,} {words}{'' if n == 1 else 's'}"
+
+
+# --- What is asked ----------------------------------------------------------------------------------------------------
+def grader_with_project(**named: Any) -> Grader | None:
+    """The grader of this `uid` or `pk`."""
+    return Grader.objects.select_related("project").filter(**named).first()
+
+
+def question(grader: Grader, asked: Mapping[str, Any]) -> Question:
+    """Reads "version", "criterion", "against", "part", "limit" and "other", each of them optional.
+
+    Raises Invalid with the field at fault. Without a version the latest is meant; without another, the one before it.
+    """
+    version = _version(grader, asked.get("version"), "version")
+    if version is None:
+        raise Invalid({"version": "This grader has no version yet."})
+    criterion = _criterion(version, asked.get("criterion"))
+    known = asked_in(grader.project)
+    held = against(str(asked.get("against") or _usual(criterion, known)), known)
+    part = str(asked.get("part") or "")
+    if part and part not in FamilySplitName.values:
+        raise Invalid({"part": f"The runs of a split are those of {', '.join(FamilySplitName.values)}."})
+    return Question(version, criterion, held, part, _limit(asked.get("limit")), _other(version, asked.get("other")))
+
+
+def _version(grader: Grader, number: Any, field: str) -> GraderVersion | None:
+    versions = GraderVersion.objects.filter(grader=grader).select_related("grader__project").order_by("-number")
+    if number in (None, ""):
+        return versions.first()
+    text = str(number)
+    found = versions.filter(number=int(text)).first() if text.isascii() and text.isdigit() and len(text) < 10 else None
+    if found is None:
+        raise Invalid({field: "This grader has no such version."})
+    return found
+
+
+def _other(version: GraderVersion, number: Any) -> GraderVersion | None:
+    if number not in (None, ""):
+        return _version(version.grader, number, "other")
+    before = GraderVersion.objects.filter(grader=version.grader, number__lt=version.number)
+    return before.order_by("-number").first()
+
+
+def criteria_scored(version: GraderVersion) -> list[str]:
+    """The criteria of its scores, the whole run first."""
+    return sorted(GraderScore.objects.filter(version=version).values_list("criterion", flat=True).distinct())
+
+
+def _criterion(version: GraderVersion, key: Any) -> str:
+    scored = criteria_scored(version)
+    usual = [version.grader.criterion, OVERALL, *scored]
+    if key is None:
+        return next((one for one in usual if one in scored), version.grader.criterion)
+    if key not in usual:
+        raise Invalid({"criterion": f"The version scores {', '.join(one or 'the run as a whole' for one in scored)}."})
+    return str(key)
+
+
+def _usual(criterion: str, known: Mapping[int, Asked]) -> str:
+    """A criterion's scores are held against that criterion, where labels answer it with yes or no."""
+    return criterion if criterion in {one.key for one in known.values()} else ""
+
+
+def _limit(given: Any) -> float:
+    if given in (None, ""):
+        return LIMIT
+    try:
+        limit = float(given)
+    except (TypeError, ValueError):
+        limit = 0.0
+    if not 0.0001 <= limit <= 0.5:
+        raise Invalid({"limit": "The rate to stay under is a number from 0.0001 to 0.5."})
+    return limit
+
+
+# --- The report -------------------------------------------------------------------------------------------------------
+def calibration(asked: Question) -> Report:
+    """The report, counted now. Time grows with the number of scores."""
+    version, known = asked.version, asked_in(asked.version.grader.project)
+    pairs = graded(version, asked.criterion, asked.held, known, part=asked.part)
+    threshold, words = threshold_of(version)
+    other = asked.other
+    beside = None
+    if other is not None:
+        beside = (other.number, first_scores(other, asked.criterion), threshold_of(other)[0])
+    return Report(
+        grader=version.grader.name,
+        version=version.number,
+        label=version.label,
+        criterion=asked.criterion,
+        against=asked.held.key,
+        against_words=asked.held.words,
+        part=asked.part,
+        limit=asked.limit,
+        threshold_words=words,
+        found=calibrated(pairs.rows, threshold, limit=asked.limit, other=beside),
+        criteria=_by_criterion(asked, known),
+        n_contradicted=pairs.n_contradicted,
+        n_held_out=0 if asked.reads_sealed else pairs.n_held_out,
+        n_not_scored=_not_scored(version, asked.criterion),
+    )
+
+
+def threshold_of(version: GraderVersion) -> tuple[float, str]:
+    """From which score on the version passes, with a sentence where nobody has decided that."""
+    if version.passes_from is not None:
+        return version.passes_from, f"It passes from {version.passes_from:g} on."
+    middle = (version.lowest + version.highest) / 2
+    return middle, f"Nobody has decided from which score on it passes, so the middle of its scale is taken: {middle:g}."
+
+
+def _by_criterion(asked: Question, known: Mapping[int, Asked]) -> tuple[CriterionErrors, ...]:
+    """Where the version scores several criteria, the errors on each against its own answers, the worst first."""
+    keys = criteria_scored(asked.version)
+    if len(keys) < 2:
+        return ()
+    titles = {one.key: one.title for one in known.values()}
+    threshold, _words = threshold_of(asked.version)
+    found = []
+    for key in keys:
+        rows = graded(asked.version, key, against(_usual(key, known), known), known, part=asked.part).rows
+        labelled = [row for row in rows if row.truth is not None]
+        table = errors([row.score >= threshold for row in labelled], [bool(row.truth) for row in labelled])
+        found.append(CriterionErrors(key, titles.get(key, key) or "The run as a whole", table))
+    return tuple(sorted(found, key=lambda one: -(one.errors.false_positive_rate.low or 0.0)))
+
+
+def _not_scored(version: GraderVersion, criterion: str) -> int:
+    scored = scores_of(version, criterion).filter(item=OuterRef("item"))
+    standing = QueueItem.objects.filter(
+        queue__project=version.grader.project_id,
+        queue__purpose=Purpose.WORK,
+        label__isnull=False,
+        item__kind=ItemKind.TRAJECTORY,
+    ).exclude(label__basis=Basis.AMBIGUOUS)
+    return standing.exclude(Exists(scored)).values("item").distinct().count()
+
+
+# --- Kept -------------------------------------------------------------------------------------------------------------
+def seen_calibration(asked: Question) -> Seen[Report]:
+    """The report as a page shows it: a few short queries, unless there are few scores."""
+    kept = kept_under(asked.key)
+    mark, _at = latest_event(asked.version.grader.project_id)
+    if kept and kept.is_fresh(mark, timezone.now()):
+        return Seen(kept, stale=False)
+    if _has_few_scores(asked.version):
+        return Seen(count_calibration(asked), stale=False)
+    return Seen(kept, stale=True)
+
+
+def count_calibration(asked: Question) -> Kept[Report]:
+    """Count everything anew and keep it."""
+    mark = latest_event(asked.version.grader.project_id)
+    return keep(asked.key, calibration(asked), mark)
+
+
+def _has_few_scores(version: GraderVersion) -> bool:
+    return len(GraderScore.objects.filter(version=version).values("pk")[: FEW_SCORES + 1]) <= FEW_SCORES
+
+
+# --- The runs behind it -----------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class RewardedRun:
+    """A run that the grader passed and experts fail, as the gallery shows it: what the label says of it."""
+
+    item: UUID
+    task: str
+    title: str
+    family: str
+    failed: tuple[str, ...]
+    cause: str
+    step: int | None
+    note: str
+    result: str
+    explanation: str
+
+
+def rewarded_runs(asked: Question, uids: Iterable[UUID], *, reader: Any) -> list[RewardedRun]:
+    """These runs in their order, but those that the reader is judging just now. Four queries."""
+    uids = list(uids)
+    project = asked.version.grader.project
+    items = Item.objects.filter(project=project, uid__in=uids).exclude(held_by(reader))
+    items = items.select_related("trajectory__task", "trajectory__outcome")
+    standing = QueueItem.objects.filter(
+        item__in=items.values("pk"), label__isnull=False, queue__purpose=Purpose.WORK
+    ).select_related("label")
+    label_of = {row.item_id: row.label for row in standing.order_by("label__failure_step", "pk")}
+    gates = LabelValue.objects.filter(
+        label__in=[label.pk for label in label_of.values() if label],
+        criterion__kind=CriterionKind.GATE,
+        value=GateAnswer.FAIL,
+    )
+    failed: dict[int, list[str]] = defaultdict(list)
+    for label, title in gates.order_by("criterion__position").values_list("label", "criterion__title"):
+        failed[label].append(title)
+    first = scores_of(asked.version, asked.criterion).filter(item__in=items.values("pk"))
+    said = dict(first.order_by("item", "attempt").distinct("item").values_list("item", "explanation"))
+    rows = {item.uid: _rewarded(item, label_of.get(item.pk), failed, said.get(item.pk, "")) for item in items}
+    return [rows[uid] for uid in uids if uid in rows]
+
+
+def _rewarded(item: Item, label: Label | None, failed: Mapping[int, list[str]], explanation: str) -> RewardedRun:
+    run = item.run
+    outcome = getattr(run, "outcome", None)
+    return RewardedRun(
+        item=item.uid,
+        task=run.task.key,
+        title=run.task.title or run.task.key,
+        family=run.task.family,
+        failed=tuple(failed.get(label.pk, ())) if label else (),
+        cause=label.get_failure_cause_display() if label else "",
+        step=label.failure_step if label else None,
+        note=label.failure_note if label else "",
+        result=outcome.get_result_display().lower() if outcome else "",
+        explanation=explanation,
+    )
+
+
+def readable(uids: Iterable[UUID], *, reader: Any, project: Project) -> set[UUID]:
+    """Those of the items that the reader is not judging just now."""
+    items = Item.objects.filter(project=project, uid__in=list(uids)).exclude(held_by(reader))
+    return set(items.values_list("uid", flat=True))
