@@ -167,7 +167,8 @@ def _other(version: GraderVersion, number: Any) -> GraderVersion | None:
 
 def criteria_scored(version: GraderVersion) -> list[str]:
     """The criteria of its scores, the whole run first."""
-    return sorted(GraderScore.objects.filter(version=version).values_list("criterion", flat=True).distinct())
+    scores = GraderScore.objects.filter(version=version).order_by("criterion")
+    return list(scores.values_list("criterion", flat=True).distinct())
 
 
 def _criterion(version: GraderVersion, key: Any) -> str:

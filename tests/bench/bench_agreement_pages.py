@@ -10,7 +10,8 @@ from django.contrib.auth import get_user_model
 from django.test import Client as TestClient
 
 from annotator.embedded.servers import Servers
-from goldsets.queries.agreement import SETTLED_AFTER, count_agreement, queue_by_id
+from goldsets.queries.agreement import count_agreement, queue_by_id
+from goldsets.queries.keeping import SETTLED_AFTER
 from tests import factories as make
 from tests.bench.figures import Figure, milliseconds, ratio
 from tests.bench.http import Client, assay, expect
