@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import floor, log
+from math import floor, log, log10
 
+from goldsets.queries.ledger import Line
 from goldsets.queries.pace import QueuePace
 from goldsets.queries.standing import RaterStanding
 from reviews.queries.agreement import TENTATIVE, CriterionAgreement, QueueAgreement
@@ -115,16 +116,17 @@ def dot_and_whisker(
     label: str,
     reference: float | None = None,
     weak_below: float = float("-inf"),
+    to: float = 1.0,
 ) -> Figure:
-    """One row per (key, title, estimate). The axis runs from 0 to 1, and further down where a value or whisker does."""
+    """One row per (key, title, estimate). The axis runs from 0 to `to`, and below where a value or whisker does."""
     bottom = min(
-        [0.0, *(end for _, _, estimate in entries for end in (estimate.value, estimate.low) if end is not None)]
+        [0.0, *(end / to for _, _, estimate in entries for end in (estimate.value, estimate.low) if end is not None)]
     )
     steps_below = -floor(round(bottom / TICK_STEP, 6))
     first = -steps_below * TICK_STEP
 
     def x(value: float) -> float:
-        return round(AXIS_LEFT + (value - first) / (1 - first) * (AXIS_RIGHT - AXIS_LEFT), 1)
+        return round(AXIS_LEFT + (value / to - first) / (1 - first) * (AXIS_RIGHT - AXIS_LEFT), 1)
 
     marks = []
     for row, (key, title, estimate) in enumerate(entries):
@@ -160,10 +162,32 @@ def dot_and_whisker(
         axis_bottom=axis_bottom,
         tick_y=axis_bottom + 18,
         reference_x=x(reference) if reference is not None else None,
-        ticks=tuple(Tick(x(value), f"{value:g}") for value in values),
+        ticks=tuple(Tick(x(value * to), f"{value * to:.4g}") for value in values),
         marks=tuple(marks),
         label=label,
     )
+
+
+def yield_figure(recipes: Sequence[Line]) -> Figure | None:
+    """How much is kept for a dollar, by recipe; None where nothing can be said of any."""
+    rows = [(line.key, line.title, line.kept_per_dollar) for line in recipes]
+    return _on_own_scale(rows, "Kept items per US dollar by recipe with 95% intervals; the table has the same numbers")
+
+
+def minutes_figure(weeks: Sequence[Line]) -> Figure | None:
+    """Experts' minutes per kept item, week by week; None where nothing can be said of any."""
+    rows = [(line.key, line.title, line.minutes_per_kept) for line in weeks]
+    return _on_own_scale(rows, "Minutes per kept item by week with 95% intervals; the table has the same numbers")
+
+
+def _on_own_scale(rows: list[tuple[str, str, Estimate]], label: str) -> Figure | None:
+    """From 0 to the next of 1, 2 or 5 times a power of ten, past every value and whisker."""
+    ends = [end for _, _, estimate in rows for end in (estimate.value, estimate.high) if end]
+    if not ends:
+        return None
+    power = 10.0 ** floor(log10(max(ends)))
+    to = next(step * power for step in (1, 2, 5, 10) if step * power >= max(ends))
+    return dot_and_whisker(rows, label=label, to=to)
 
 
 def in_words(title: str, estimate: Estimate) -> str:

@@ -186,6 +186,18 @@ class ScoreOrder(TextChoices):
     SWAPPED = "swapped", "The other way round"
 
 
+class WorkKind(TextChoices):
+    """What people's time went into."""
+
+    JUDGING = "judging", "Judging items"
+    GOLD = "gold", "Judging gold"
+    AGAIN = "again", "Judging again what they had judged"
+    DECIDING = "deciding", "Deciding what raters differ on"
+    LEARNING = "learning", "Practice, qualification and norming"
+    UNFINISHED = "unfinished", "Skipped, given back or still open"
+    SET_ASIDE = "set_aside", "Set aside later"
+
+
 class GoldVerb(TextChoices):
     """What an Event of `goldsets` says was done."""
 
@@ -214,6 +226,7 @@ class GoldVerb(TextChoices):
     TERMS_WRITTEN = "release.terms", "wrote the terms of a release"
     RELEASE_SIGNED = "release.signed", "signed a release"
     VERSION_WITHDRAWN = "dataset.withdrawn", "withdrew a version"
+    PRICES_WRITTEN = "prices.written", "wrote what an hour costs"
     LICENCE_STATED = "licence.stated", "stated the licence of a source"
     SPLITS_SEALED = "splits.sealed", "said how families are split"
     CONTRASTS_BUILT = "contrasts.built", "paired successes with failures"

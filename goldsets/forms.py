@@ -15,6 +15,7 @@ from goldsets.enums import (
     WorkPolicy,
 )
 from goldsets.stats.checklist import TERMS
+from goldsets.stats.ledger import PRICES
 from reviews.enums import Basis, ItemKind, Provenance
 from reviews.forms import NewQueueForm
 from reviews.models import Project
@@ -196,3 +197,18 @@ class TermsForm(forms.Form):
             self.fields[name] = forms.FloatField(
                 label=title, initial=default, help_text=bounds, widget=forms.NumberInput(attrs={"step": "any"})
             )
+
+
+class PricesForm(forms.Form):
+    """A field for each price; what is left empty has none."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, (title, _most) in PRICES.items():
+            self.fields[name] = forms.FloatField(
+                label=title, required=False, widget=forms.NumberInput(attrs={"step": "any", "min": 0})
+            )
+
+    def clean(self) -> dict[str, Any]:
+        """Only what was filled in."""
+        return {name: price for name, price in self.cleaned_data.items() if price is not None}

@@ -86,6 +86,8 @@ TABLE = {
     "view_graders": (is_lead | is_engineer, "Only leads and engineers see graders and their scores."),
     "manage_graders": (is_lead | is_engineer, "Only leads and engineers register graders and bring in their scores."),
     "manage_splits": (is_lead, "Only leads say how families are split."),
+    "view_costs": (is_lead | is_engineer | is_admin, "Only leads, engineers and admins see what judgement costs."),
+    "manage_prices": (is_lead, "Only leads say what an hour costs."),
     "manage_webhooks": (is_lead | is_engineer, "Only leads and engineers set up webhooks."),
     "view_events": (is_lead | is_admin, "Only leads and admins read the audit log."),
 }

@@ -15,6 +15,7 @@ from goldsets.api.datasets import (
     Versions,
 )
 from goldsets.api.leaks import Benchmarks, Leaks, LeaksSign
+from goldsets.api.ledger import LedgerOfProject, Prices
 from goldsets.api.pace import QueuePaceView
 from goldsets.api.releases import Licences, ReleaseOfVersion, Terms, Withdraw
 from goldsets.api.splits import Splits, SplitsDeal
@@ -53,6 +54,8 @@ urlpatterns = [
     path("projects/<slug:slug>/contrasts/", Contrasts.as_view(), name="contrasts"),
     path("contrasts/<uuid:uid>/name/", ContrastName.as_view(), name="contrast_name"),
     path("projects/<slug:slug>/diversity/", Diversity.as_view(), name="diversity"),
+    path("projects/<slug:slug>/ledger/", LedgerOfProject.as_view(), name="ledger"),
+    path("projects/<slug:slug>/prices/", Prices.as_view(), name="prices"),
     path("projects/<slug:slug>/benchmarks/", Benchmarks.as_view(), name="benchmarks"),
     path("datasets/<uuid:uid>/versions/<int:number>/leaks/", Leaks.as_view(), name="leaks"),
     path("datasets/<uuid:uid>/versions/<int:number>/leaks/sign/", LeaksSign.as_view(), name="leaks_sign"),

@@ -5,6 +5,7 @@ from .dataset import Dataset, DatasetRow, DatasetVersion
 from .gold import GoldChallenge, GoldItem, GoldKey, GoldPlacement, GoldPolicy, GoldSchedule
 from .grader import Grader, GraderScore, GraderVersion
 from .leak import BenchmarkList, BenchmarkText, LeakReport, LeakSignature
+from .ledger import PriceList
 from .release import Release, ReleaseSignature, ReleaseTerms, SourceLicence, Withdrawal
 from .reviewer import Reviewer, ReviewerLabel
 from .split import FamilySplit, SplitPlan
@@ -29,6 +30,7 @@ __all__ = [
     "GraderVersion",
     "LeakReport",
     "LeakSignature",
+    "PriceList",
     "Release",
     "ReleaseSignature",
     "ReleaseTerms",

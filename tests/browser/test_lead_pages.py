@@ -49,7 +49,7 @@ def lead_pages(made: Desk) -> list[str]:
     places = [reverse(f"reviews:{name}", args=[slug]) for name in [*of_project, "rubric_new", "guideline_new"]]
     places += [
         reverse(f"goldsets:{name}", args=[slug])
-        for name in ("queue_new", "datasets", "splits", "benchmarks", "contrasts", "diversity")
+        for name in ("queue_new", "datasets", "splits", "benchmarks", "contrasts", "diversity", "ledger", "prices")
     ]
     of_queue = ("overview", "agreement", "agreement_report", "raters", "pace", "gold")
     places += [reverse(f"goldsets:{name}", args=[queue.uid]) for name in of_queue]
