@@ -14,6 +14,7 @@ from environs import Env, EnvError
 from whitenoise.compress import Compressor
 
 from annotator.logs import logging_config
+from reviews.outgoing import problem_with_url
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Env()
@@ -81,6 +82,19 @@ try:
     # On: events may be sent to addresses of private networks, and without https. Off unless receivers are your own.
     WEBHOOKS_MAY_REACH_PRIVATE = env.bool("WEBHOOKS_MAY_REACH_PRIVATE", False)
 
+    # --- Judging models -----------------------------------------------------------------------------------------------
+    # What stands before /chat/completions of the endpoint that runs are sent to for judging; empty: no judge runs.
+    JUDGE_BASE_URL = env.str("JUDGE_BASE_URL", "").strip()
+    # Its key, sent in the header Authorization and nowhere else.
+    JUDGE_API_KEY = env.str("JUDGE_API_KEY", "").strip()
+    # Seconds that one answer may take.
+    JUDGE_TIMEOUT_SECONDS = env.float("JUDGE_TIMEOUT_SECONDS", 120.0)
+    # How often a request is tried, and the seconds of the first pause in between; each further one is twice as long.
+    JUDGE_TRIES = env.int("JUDGE_TRIES", 5)
+    JUDGE_BACK_OFF_SECONDS = env.float("JUDGE_BACK_OFF_SECONDS", 1.0)
+    # Requests under way at once in one worker.
+    JUDGE_CONCURRENCY = env.int("JUDGE_CONCURRENCY", 4)
+
     # --- Signing in ---------------------------------------------------------------------------------------------------
     # Seconds that a one-time sign-in link works.
     SIGN_IN_LINK_SECONDS = env.int("SIGN_IN_LINK_SECONDS", 7 * 24 * 3600)
@@ -113,6 +127,10 @@ try:
     TIME_ZONE = env.str("TIME_ZONE", "UTC")
 except EnvError as error:
     raise ImproperlyConfigured(f"A setting in the environment is wrong: {error}") from None
+if JUDGE_BASE_URL and (problem := problem_with_url(JUDGE_BASE_URL, private_allowed=True)):
+    raise ImproperlyConfigured(f"JUDGE_BASE_URL is no address of an endpoint: {problem}")
+if not (JUDGE_API_KEY.isascii() and JUDGE_API_KEY.isprintable()):
+    raise ImproperlyConfigured("JUDGE_API_KEY has characters that no header takes.")
 
 ROOT_URLCONF = "annotator.urls"
 WSGI_APPLICATION = "annotator.wsgi.application"
@@ -259,6 +277,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "options": {"expires": 120},
     },
     "deal-families": {"task": "goldsets.tasks.deal_families", "schedule": 300, "options": {"expires": 300}},
+    "queue-overlooked-judges": {"task": "goldsets.tasks.queue_overlooked_judges", "schedule": 600},
     "queue-overlooked-exports": {"task": "goldsets.tasks.queue_overlooked_exports", "schedule": 600},
 }
 
@@ -399,6 +418,9 @@ SPECTACULAR_SETTINGS = {
         "StandingState": "goldsets.enums.StandingState",
         "MoveState": "goldsets.enums.MoveState",
         "WorkPolicy": "goldsets.enums.WorkPolicy",
+        "JudgeRunState": "goldsets.enums.JudgeRunState",
+        "JudgedState": "goldsets.enums.JudgedState",
+        "JudgeScope": "goldsets.enums.JudgeScope",
         "DatasetFormat": "goldsets.enums.DatasetFormat",
         "DatasetPurpose": "goldsets.enums.DatasetPurpose",
         "WhyUndefined": "goldsets.api.statistics.REASONS",

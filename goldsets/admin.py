@@ -165,6 +165,31 @@ class SourceLicenceAdmin(LookOnly):
     list_select_related = ["project", "stated_by"]
 
 
+@admin.register(models.JudgeSetup)
+class JudgeSetupAdmin(LookOnly):
+    list_display = ["version", "rubric", "guideline", "price_in", "price_out"]
+    list_select_related = ["version__grader", "rubric", "guideline"]
+
+
+@admin.register(models.JudgeRun)
+class JudgeRunAdmin(LookOnly):
+    list_display = ["version", "queue", "scope", "attempt", "state", "items_total", "spent", "budget", "created_at"]
+    list_filter = ["state"]
+    list_select_related = ["version__grader", "queue"]
+
+
+@admin.register(models.JudgedItem)
+class JudgedItemAdmin(LookOnly):
+    list_display = ["run", "item", "state", "cost", "lost", "tokens_in", "tokens_out", "done_at"]
+    list_filter = ["state"]
+    list_select_related = ["run__version__grader", "run__queue", "item"]
+
+
+@admin.register(models.JudgeAnswer)
+class JudgeAnswerAdmin(LookOnly):
+    list_display = ["key", "model", "created_at"]
+
+
 @admin.register(models.Reviewer)
 class ReviewerAdmin(LookOnly):
     list_display = ["queue", "number", "rung", "decision", "state", "created_by", "created_at", "signed_by"]

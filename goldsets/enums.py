@@ -136,6 +136,36 @@ class DatasetState(TextChoices):
     CANCELLED = "cancelled", "Cancelled"
 
 
+class JudgeScope(TextChoices):
+    """Which items of a queue a judge is asked about."""
+
+    SETTLED = "settled", "Those with a label"
+    UNSETTLED = "unsettled", "Those without a label"
+    ALL = "all", "All of them"
+
+
+class JudgeRunState(TextChoices):
+    WAITING = "waiting", "Waiting"
+    RUNNING = "running", "Running"
+    FINISHED = "finished", "Finished"
+    STOPPED = "stopped", "Stopped at its budget"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class JudgedState(TextChoices):
+    """What came of asking a judge about an item."""
+
+    WAITING = "waiting", "Not asked yet"
+    SCORED = "scored", "Scored"
+    PARTLY = "partly", "Scored in part"
+    UNPROVEN = "unproven", "Nothing it says is shown by what it quotes"
+    REFUSED = "refused", "The model refused"
+    UNREADABLE = "unreadable", "The answer could not be read"
+    NO_ANSWER = "no_answer", "No answer came"
+    TOO_LONG = "too_long", "Too long to be asked about"
+
+
 class FamilySplitName(TextChoices):
     """What a family's labels may serve for. The order is that in which shares are cut."""
 
@@ -231,6 +261,11 @@ class GoldVerb(TextChoices):
     SPLITS_SEALED = "splits.sealed", "said how families are split"
     CONTRASTS_BUILT = "contrasts.built", "paired successes with failures"
     CONTRAST_NAMED = "contrast.named", "named what a contrast differs in"
+    JUDGE_DEFINED = "judge.defined", "said by what a judge asks"
+    JUDGE_STARTED = "judge.started", "started a judge"
+    JUDGE_CANCELLED = "judge.cancelled", "stopped a judge"
+    JUDGE_RESUMED = "judge.resumed", "let a judge go on with more money"
+    JUDGE_ENDED = "judge.ended", "had a judge end"
     GRADER_REGISTERED = "grader.registered", "registered a grader"
     GRADER_VERSION_ADDED = "grader.version_added", "added a version of a grader"
     GRADER_VERSION_SET = "grader.version_set", "set from which score on a grader passes, or how often it may be asked"
@@ -290,3 +325,16 @@ REVIEWER_MOVES = {
 }
 # It is known what came out, and that never changes.
 REVIEWER_RESULTS = [ReviewerState.REFUSED, ReviewerState.PROVEN, ReviewerState.SIGNED, ReviewerState.EXPIRED]
+JUDGE_RUN_MOVES = {
+    JudgeRunState.WAITING: {JudgeRunState.RUNNING, JudgeRunState.FAILED, JudgeRunState.CANCELLED},
+    JudgeRunState.RUNNING: {
+        JudgeRunState.FINISHED,
+        JudgeRunState.STOPPED,
+        JudgeRunState.FAILED,
+        JudgeRunState.CANCELLED,
+    },
+    JudgeRunState.STOPPED: {JudgeRunState.WAITING},
+    JudgeRunState.FAILED: {JudgeRunState.WAITING},
+    JudgeRunState.CANCELLED: {JudgeRunState.WAITING},
+    JudgeRunState.FINISHED: set(),
+}

@@ -6,7 +6,7 @@ from celery import shared_task
 from django.db import OperationalError
 from django.utils import timezone
 
-from goldsets.actions import exporting
+from goldsets.actions import exporting, judge_work, judges
 from goldsets.actions.calibrating import read_sealed
 from goldsets.actions.splitting import deal_new_families
 from goldsets.actions.standing import review_standings
@@ -46,6 +46,24 @@ def queue_overlooked_exports() -> None:
     """Queue exports that nobody took up. One that is in the queue all the same is finished once."""
     for version_id in exporting.overlooked_exports(now=timezone.now()):
         run_export.delay(version_id)
+
+
+@shared_task(bind=True, max_retries=30)
+def run_judge(self: Any, run_id: int) -> None:
+    """Ask a judge about items of a run for a while, and hand over to another task where there are more."""
+    try:
+        more = judge_work.run_judge(run_id=run_id)
+    except OperationalError as error:
+        raise self.retry(exc=error, countdown=min(60, 2**self.request.retries)) from error
+    if more:
+        run_judge.delay(run_id)
+
+
+@shared_task
+def queue_overlooked_judges() -> None:
+    """Queue runs of judges that nobody took up. One that is at work all the same is left alone."""
+    for run_id in judges.overlooked_judges(now=timezone.now()):
+        run_judge.delay(run_id)
 
 
 @shared_task

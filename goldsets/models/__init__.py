@@ -4,6 +4,7 @@ from .contrast import Contrast
 from .dataset import Dataset, DatasetRow, DatasetVersion
 from .gold import GoldChallenge, GoldItem, GoldKey, GoldPlacement, GoldPolicy, GoldSchedule
 from .grader import Grader, GraderScore, GraderVersion
+from .judge import JudgeAnswer, JudgedItem, JudgeRun, JudgeSetup
 from .leak import BenchmarkList, BenchmarkText, LeakReport, LeakSignature
 from .ledger import PriceList
 from .release import Release, ReleaseSignature, ReleaseTerms, SourceLicence, Withdrawal
@@ -28,6 +29,10 @@ __all__ = [
     "Grader",
     "GraderScore",
     "GraderVersion",
+    "JudgeAnswer",
+    "JudgeRun",
+    "JudgeSetup",
+    "JudgedItem",
     "LeakReport",
     "LeakSignature",
     "PriceList",

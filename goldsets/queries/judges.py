@@ -1,0 +1,203 @@
+"""What judges are asked about and by, as plain documents, and how their runs stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count, Q, QuerySet, Sum
+
+from goldsets.enums import JudgedState, JudgeRunState, JudgeScope
+from goldsets.models import GraderScore, GraderVersion, JudgedItem, JudgeRun, JudgeSetup
+from goldsets.queries.leaving import held_out_families
+from goldsets.reviewing.chat import Endpoint
+from goldsets.reviewing.judge_prompt import Document
+from goldsets.reviewing.judging import Judge, Prices
+from reviews.enums import ItemKind, Split
+from reviews.models import Item, Project, Queue, QueueItem, Trajectory
+from reviews.models import Step as StoredStep
+from reviews.queries.blind_item import rubric_of, step_of
+from reviews.queries.judging import item_context
+from reviews.queries.masking import mask_of, title_of
+from reviews.trajectories.schema import decode_step
+
+# Longer runs are not sent: a judge that sees only a part of a run does not judge it.
+MOST_CHARACTERS = 1_000_000
+JUDGED_KINDS = (ItemKind.TRAJECTORY, ItemKind.COMPARISON)
+
+
+def endpoint() -> Endpoint | None:
+    """Where judging models are asked, by the settings; None where nobody has said."""
+    if not settings.JUDGE_BASE_URL:
+        return None
+    return Endpoint(
+        settings.JUDGE_BASE_URL,
+        settings.JUDGE_API_KEY,
+        patience=settings.JUDGE_TIMEOUT_SECONDS,
+        tries=max(1, settings.JUDGE_TRIES),
+        back_off=settings.JUDGE_BACK_OFF_SECONDS,
+    )
+
+
+def setup_of(version: GraderVersion) -> JudgeSetup:
+    """By what a version asks that is run from here."""
+    return JudgeSetup.objects.select_related("version__grader", "rubric", "guideline").get(version=version)
+
+
+def judge_of(setup: JudgeSetup) -> Judge:
+    version = setup.version
+    return Judge(
+        model=version.model,
+        rubric=rubric_of(setup.rubric),
+        guideline=setup.guideline.text,
+        criterion=version.grader.criterion,
+        parameters=version.parameters,
+    )
+
+
+def prices_of(setup: JudgeSetup) -> Prices:
+    return Prices(float(setup.price_in), float(setup.price_out))
+
+
+# --- Items as documents -----------------------------------------------------------------------------------------------
+def document_of(item: Item) -> Document:
+    """The item as raters read it, with all steps of its run or of each candidate."""
+    context, run = item_context(item), item.runs[0]
+    whole: dict[str, Any] = {
+        "title": title_of(item),
+        "request": context.request,
+        "requester": dict(context.requester),
+        "policy": {
+            "title": context.policy_title,
+            "lines": [{"number": line.number, "text": line.text} for line in context.policy],
+        },
+        "tools": mask_of(run).value(run.tools) if isinstance(run.tools, list) else [],
+    }
+    if item.trajectory:
+        return whole | {"steps": _steps(item.trajectory)}
+    candidates = item.candidates.select_related("trajectory__task", "trajectory__policy").order_by("position")
+    return whole | {
+        "candidates": [{"shared": each.shared, "steps": _steps(each.trajectory)} for each in candidates],
+    }
+
+
+def _steps(run: Trajectory) -> dict[str, Any]:
+    mask = mask_of(run)
+    stored = StoredStep.objects.filter(trajectory=run).order_by("position").values_list("position", "body")
+    rows = [step_of(position, decode_step(body), mask) for position, body in stored]
+    return {"count": len(rows), "rows": rows}
+
+
+# --- Which items ------------------------------------------------------------------------------------------------------
+def items_to_judge(queue: Queue, scope: str, version: GraderVersion, attempt: int) -> QuerySet[Any]:
+    """The ids of items of the queue that the version has not scored at this attempt, in the order they came in."""
+    rows = QueueItem.objects.filter(queue=queue)
+    if scope != JudgeScope.ALL:
+        rows = rows.filter(label__isnull=scope == JudgeScope.UNSETTLED)
+    scored = GraderScore.objects.filter(version=version, attempt=attempt).values("item")
+    return rows.exclude(item__in=scored).order_by("pk").values_list("item", flat=True)
+
+
+def held_out_count(items: Sequence[int], project: Project) -> int:
+    """How many of the items are of held-out tasks or families."""
+    families = held_out_families(project)
+    of_run = Q(trajectory__task__split=Split.HELD_OUT) | Q(trajectory__task__family__in=families)
+    of_task = Q(task__split=Split.HELD_OUT) | Q(task__family__in=families)
+    return Item.objects.filter(of_run | of_task, pk__in=items).count()
+
+
+# --- How runs stand ---------------------------------------------------------------------------------------------------
+def judges_of(project: Project) -> QuerySet[JudgeSetup]:
+    setups = JudgeSetup.objects.filter(version__grader__project=project)
+    return setups.select_related("version__grader__project", "rubric", "guideline").order_by("-version__created_at")
+
+
+def judge_by_version(uid: Any) -> JudgeSetup | None:
+    setups = JudgeSetup.objects.select_related("version__grader__project", "rubric", "guideline")
+    return setups.filter(version__uid=uid).first()
+
+
+def judge_by_name(project: Project, name: str, number: int | None) -> JudgeSetup | None:
+    """The judge's version of this number, or its latest."""
+    found = judges_of(project).filter(version__grader__name=name)
+    return found.filter(version__number=number).first() if number else found.order_by("-version__number").first()
+
+
+def runs_of(project: Project) -> QuerySet[JudgeRun]:
+    """The project's runs, the latest first, each with `done`."""
+    runs = JudgeRun.objects.filter(queue__project=project).select_related("version__grader__project", "queue")
+    done = Count("items", filter=~Q(items__state=JudgedState.WAITING))
+    return runs.annotate(done=done).order_by("-created_at", "-pk")
+
+
+def run_by_uid(uid: Any) -> JudgeRun | None:
+    runs = JudgeRun.objects.select_related("version__grader__project", "queue", "created_by")
+    return runs.filter(uid=uid).first()
+
+
+def unfinished_runs() -> QuerySet[JudgeRun]:
+    return JudgeRun.objects.filter(state__in=[JudgeRunState.WAITING, JudgeRunState.RUNNING])
+
+
+@dataclass(frozen=True)
+class RunReceipt:
+    """How far a run has come, and what it brought and took."""
+
+    done: int
+    total: int
+    by_state: dict[str, int]
+    inconsistent: int
+    remembered: int
+    scores: int
+    spent: Decimal
+    lost: Decimal
+    budget: Decimal
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+    held_out: int
+
+    @property
+    def rows(self) -> list[tuple[str, str, int]]:
+        """State, its words, and how many items ended so."""
+        return [(state, str(JudgedState(state).label), n) for state, n in self.by_state.items()]
+
+
+def receipt_of(run: JudgeRun) -> RunReceipt:
+    """A few queries over the run's items."""
+    items = JudgedItem.objects.filter(run=run)
+    counted = dict(items.order_by().values_list("state").annotate(Count("pk")))
+    by_state = {state: counted[state] for state in JudgedState.values if counted.get(state)}
+    sums = items.aggregate(
+        inconsistent=Count("pk", filter=Q(inconsistent=True)),
+        remembered=Count("pk", filter=Q(remembered=True)),
+        tokens_in=Sum("tokens_in", default=0),
+        tokens_out=Sum("tokens_out", default=0),
+        seconds=Sum("seconds", default=0.0),
+    )
+    asked = items.filter(state__in=[JudgedState.SCORED, JudgedState.PARTLY]).values("item")
+    return RunReceipt(
+        done=run.items_total - by_state.get(JudgedState.WAITING, 0),
+        total=run.items_total,
+        by_state={state: n for state, n in by_state.items() if state != JudgedState.WAITING},
+        scores=GraderScore.objects.filter(version=run.version, attempt=run.attempt, item__in=asked).count(),
+        spent=run.spent,
+        lost=run.lost,
+        budget=run.budget,
+        held_out=held_out_count(list(items.values_list("item", flat=True)), run.queue.project),
+        **sums,
+    )
+
+
+def doubtful_items(run: JudgeRun, most: int = 100) -> list[JudgedItem]:
+    """Items that did not simply end with a score, and why, at most so many."""
+    items = JudgedItem.objects.filter(run=run).exclude(state__in=[JudgedState.WAITING, JudgedState.SCORED])
+    more = JudgedItem.objects.filter(run=run, state=JudgedState.SCORED, inconsistent=True)
+    return list((items | more).select_related("item").order_by("pk")[:most])
+
+
+def judged_of(run: JudgeRun) -> QuerySet[JudgedItem]:
+    return JudgedItem.objects.filter(run=run).select_related("item").order_by("pk")
