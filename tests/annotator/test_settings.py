@@ -45,6 +45,8 @@ def test_a_command_says_it_in_one_line():
         ("DATABASE_POOL_SIZE", "many"),
         ("EMAIL_URL", "pigeon://post"),
         ("DATABASE_URL", "nonsense"),
+        ("JUDGE_BASE_URL", "api.example.org"),
+        ("JUDGE_API_KEY", "a\nb"),
     ],
 )
 def test_what_is_wrong_is_named(name, value):
