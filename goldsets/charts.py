@@ -7,6 +7,7 @@ from math import floor, log, log10
 from goldsets.queries.ledger import Line
 from goldsets.queries.pace import QueuePace
 from goldsets.queries.standing import RaterStanding
+from goldsets.stats.calibration import Calibration
 from reviews.queries.agreement import TENTATIVE, CriterionAgreement, QueueAgreement
 from reviews.stats.result import Estimate
 
@@ -199,7 +200,7 @@ def in_words(title: str, estimate: Estimate) -> str:
     return f"{title}: {estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}], n {estimate.n_units}"
 
 
-# --- Paths: what a test made of one answer after the other ---------------------------------------------------------
+# --- Paths: what a test made of one answer after the other ------------------------------------------------------------
 PATH_HEIGHT = 210
 PATH_LEFT, PATH_RIGHT = 44, 560
 PATH_TOP, PATH_BOTTOM = 14, 176
@@ -379,3 +380,142 @@ def _evenly(values: tuple[int, ...], most: int) -> list[int]:
 
 def _shortened(name: str, most: int) -> str:
     return name if len(name) <= most else name[: most - 1].rstrip() + "…"
+
+
+# --- Calibration: curves in a square, and parts of the runs by their false positives ----------------------------------
+SQUARE = 300
+SQUARE_LEFT, SQUARE_RIGHT = 46, 290
+SQUARE_TOP, SQUARE_BOTTOM = 10, 254
+# A figure of parts is to be read at a glance; the table below has all.
+MOST_CUTS = 16
+
+
+@dataclass(frozen=True)
+class SquareMark:
+    """A dot with its whisker, both in the figure's units, and what it says in a sentence."""
+
+    x: float
+    y: float
+    low_y: float | None
+    high_y: float | None
+    words: str
+
+
+@dataclass(frozen=True)
+class SquareFigure:
+    """A curve over two shares from 0 to 1. `diagonal` is where chance lies, or a score that means what it says."""
+
+    size: int
+    left: int
+    right: int
+    top: int
+    bottom: int
+    diagonal: str
+    points: str
+    marks: tuple[SquareMark, ...]
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    x_title: str
+    y_title: str
+    label: str
+
+
+def square_figure(
+    points: Sequence[tuple[float, float]],
+    *,
+    titles: tuple[str, str],
+    label: str,
+    marks: Sequence[tuple[float, float, Estimate | None, str]] = (),
+    diagonal: bool = True,
+) -> SquareFigure:
+    """`marks` are (x, y, estimate whose interval is the whisker, words)."""
+    reach = range(0, 11, 2)
+    return SquareFigure(
+        size=SQUARE,
+        left=SQUARE_LEFT,
+        right=SQUARE_RIGHT,
+        top=SQUARE_TOP,
+        bottom=SQUARE_BOTTOM,
+        diagonal=f"{SQUARE_LEFT},{SQUARE_BOTTOM} {SQUARE_RIGHT},{SQUARE_TOP}" if diagonal else "",
+        points=" ".join(f"{_across(x)},{_up(y)}" for x, y in points),
+        marks=tuple(
+            SquareMark(
+                x=_across(x),
+                y=_up(y),
+                low_y=_up(estimate.low) if estimate and estimate.low is not None else None,
+                high_y=_up(estimate.high) if estimate and estimate.high is not None else None,
+                words=words,
+            )
+            for x, y, estimate, words in marks
+        ),
+        x_ticks=tuple(Tick(_across(tenth / 10), f"{tenth / 10:g}") for tenth in reach),
+        y_ticks=tuple(Tick(_up(tenth / 10), f"{tenth / 10:g}") for tenth in reach),
+        x_title=titles[0],
+        y_title=titles[1],
+        label=label,
+    )
+
+
+def _across(share: float) -> float:
+    return round(SQUARE_LEFT + share * (SQUARE_RIGHT - SQUARE_LEFT), 1)
+
+
+def _up(share: float) -> float:
+    return round(SQUARE_BOTTOM - share * (SQUARE_BOTTOM - SQUARE_TOP), 1)
+
+
+def roc_figure(found: Calibration) -> SquareFigure | None:
+    """None where one kind of label is missing. The dot is the threshold that holds."""
+    if not found.curve.points:
+        return None
+    table = found.errors
+    here = (table.false_positive_rate.value or 0.0, 1 - (table.false_negative_rate.value or 0.0))
+    return square_figure(
+        [(0.0, 0.0), *((point.false_positive_rate, point.true_positive_rate) for point in found.curve.points)],
+        titles=("false positives", "passed, of what experts pass"),
+        label="ROC curve; the dot is the threshold of this report",
+        marks=[
+            (*here, None, f"From {found.threshold:g} on: false positives {here[0]:.2f}, passed rightly {here[1]:.2f}")
+        ],
+    )
+
+
+def precision_figure(found: Calibration) -> SquareFigure | None:
+    """What of its passes experts pass, by how many of their passes it finds."""
+    told = [(point.true_positive_rate, point.precision) for point in found.curve.points if point.precision is not None]
+    if not told:
+        return None
+    return square_figure(
+        told,
+        titles=("passed, of what experts pass", "of its passes, right"),
+        label="Precision and recall over thresholds",
+        diagonal=False,
+    )
+
+
+def reliability_figure(found: Calibration) -> SquareFigure | None:
+    """Bins of scores by their mean, with the share experts pass. None where scores are no probabilities."""
+    told = [
+        (each.mean, each.passes) for each in found.reliability.bins if each.mean is not None and each.passes.defined
+    ]
+    if len(told) < 2:
+        return None
+    return square_figure(
+        [(mean, passes.value or 0.0) for mean, passes in told],
+        titles=("mean score", "experts pass"),
+        label="Reliability: the mean score of ten bins against the share that experts pass",
+        marks=[(mean, passes.value or 0.0, passes, in_words(f"Score {mean:.2f}", passes)) for mean, passes in told],
+    )
+
+
+def cuts_figure(found: Calibration) -> Figure | None:
+    """False positives of each part that has failures, the worst first."""
+    told = [cut for cut in found.cuts if cut.errors.failures][:MOST_CUTS]
+    if not told:
+        return None
+    overall = found.errors.false_positive_rate.value
+    return dot_and_whisker(
+        [(cut.key, cut.title, cut.errors.false_positive_rate) for cut in told],
+        label="False positives by part with Wilson's 95% intervals; the table below has the same numbers",
+        reference=overall,
+    )

@@ -170,6 +170,8 @@ class CalibrationOut(serializers.Serializer[Any]):
     n_held_out = serializers.IntegerField(help_text="Scored runs that were left out.")
     n_not_scored = serializers.IntegerField(help_text="Labelled runs without a score of this version.")
     errors = ErrorsOut()
+    false_positives = serializers.ListField(child=serializers.UUIDField(), help_text="At most 500.")
+    false_negatives = serializers.ListField(child=serializers.UUIDField(), help_text="At most 500.")
     bound = EstimateOut(help_text="One-sided, 95%.")
     more = MoreOut()
     cuts = GraderCutOut(many=True, help_text="The worst first.")
@@ -224,9 +226,11 @@ def still_counted() -> Response:
 
 def _report(report: Report, reader: Any, grader: Grader) -> dict[str, Any]:
     """The report, without naming runs that the reader is judging just now."""
-    told = report.as_dict()
-    named = {item for cut in report.found.cuts for item in cut.items} | set(report.found.rewarded.items)
+    told, found = report.as_dict(), report.found
+    named = {*found.false_positives, *found.false_negatives, *found.rewarded.items}
+    named |= {item for cut in found.cuts for item in cut.items}
     open_to = {str(uid) for uid in readable(named, reader=reader, project=grader.project)}
-    for part in (*told["cuts"], told["rewarded"]):
-        part["items"] = [item for item in part["items"] if item in open_to]
+    lists = [(part, "items") for part in (*told["cuts"], told["rewarded"])]
+    for part, name in (*lists, (told, "false_positives"), (told, "false_negatives")):
+        part[name] = [item for item in part[name] if item in open_to]
     return told

@@ -15,7 +15,7 @@ from goldsets.models import Grader, GraderScore, GraderVersion
 from goldsets.models.grader import OVERALL
 from goldsets.queries.graded import first_scores, graded, scores_of
 from goldsets.queries.keeping import Kept, Seen, keep, kept_under, latest_event
-from goldsets.queries.verdicts import Against, Asked, against, asked_in
+from goldsets.queries.verdicts import GATES, VERDICT, Against, Asked, against, asked_in
 from goldsets.stats.calibration import LIMIT, Calibration, calibrated, plain
 from goldsets.stats.grading import Errors, errors
 from reviews.enums import Basis, CriterionKind, GateAnswer, ItemKind, Purpose
@@ -26,7 +26,7 @@ from reviews.queries.listings import held_by
 # So many scores are counted while somebody waits.
 FEW_SCORES = 2_000
 # Raise it with every change of the classes that are kept.
-FORM = 1
+FORM = 2
 
 
 @dataclass(frozen=True)
@@ -196,6 +196,25 @@ def _limit(given: Any) -> float:
     if not 0.0001 <= limit <= 0.5:
         raise Invalid({"limit": "The rate to stay under is a number from 0.0001 to 0.5."})
     return limit
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What can be asked for: versions, criteria that are scored, and what they can be held against, by their titles."""
+
+    versions: list[GraderVersion]
+    criteria: list[tuple[str, str]]
+    against: list[tuple[str, str]]
+
+
+def choices(asked: Question) -> Choices:
+    known = {one.key: one.title for one in asked_in(asked.version.grader.project).values()}
+    criteria = [(key, known.get(key, key) or "The run as a whole") for key in criteria_scored(asked.version)]
+    held = [(VERDICT, "The verdict on the run"), (GATES, "The gates alone"), *known.items()]
+    if asked.held.key not in dict(held):
+        held.append((asked.held.key, asked.held.words))
+    versions = GraderVersion.objects.filter(grader=asked.version.grader).order_by("-number")
+    return Choices(list(versions), criteria, held)
 
 
 # --- The report -------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from hashlib import sha256
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -66,6 +67,10 @@ class Cut:
     def title(self) -> str:
         return f"{self.dimension} {self.part}"
 
+    @property
+    def key(self) -> str:
+        return f"{self.dimension}:{self.part}"
+
 
 @dataclass(frozen=True)
 class Ceiling:
@@ -117,12 +122,17 @@ class Beside:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The report of one version on one question. `missing` says what it takes to say more, in sentences."""
+    """The report of one version on one question. `missing` says what it takes to say more, in sentences.
+
+    Of runs that are named, at most `MOST_ITEMS` are.
+    """
 
     threshold: float
     n_scored: int
     n_labelled: int
     errors: Errors
+    false_positives: tuple[UUID, ...]
+    false_negatives: tuple[UUID, ...]
     bound: Estimate
     more: More
     cuts: tuple[Cut, ...]
@@ -161,6 +171,8 @@ def calibrated(
         n_scored=len(rows),
         n_labelled=len(labelled),
         errors=table,
+        false_positives=_named(row for row in labelled if not row.truth and row.score >= threshold),
+        false_negatives=_named(row for row in labelled if row.truth and row.score < threshold),
         bound=table.bound(),
         more=more_to_bound(table.false_passes, table.failures, limit),
         cuts=cuts_of(labelled, threshold),
@@ -180,6 +192,10 @@ def _passes_and_truth(labelled: Iterable[Graded], threshold: float) -> tuple[lis
     return [row.score >= threshold for row in rows], [bool(row.truth) for row in rows]
 
 
+def _named(rows: Iterable[Graded]) -> tuple[UUID, ...]:
+    return tuple(row.item for row in islice(rows, MOST_ITEMS))
+
+
 # --- By part ----------------------------------------------------------------------------------------------------------
 def cuts_of(labelled: Sequence[Graded], threshold: float) -> tuple[Cut, ...]:
     """Every part of every dimension that has two or more, the worst first.
@@ -194,8 +210,8 @@ def cuts_of(labelled: Sequence[Graded], threshold: float) -> tuple[Cut, ...]:
         most = sorted(parts, key=lambda part: (-len(parts[part]), part))[:MOST_PARTS]
         for part in most:
             table = errors(*_passes_and_truth(parts[part], threshold))
-            passed = [row.item for row in parts[part] if row.score >= threshold and not row.truth]
-            found.append(Cut(dimension, part, table, tuple(passed[:MOST_ITEMS])))
+            passed = _named(row for row in parts[part] if row.score >= threshold and not row.truth)
+            found.append(Cut(dimension, part, table, passed))
     return tuple(sorted(found, key=_badness))
 
 
@@ -287,7 +303,7 @@ def rewarded(labelled: Sequence[Graded], threshold: float) -> Rewarded:
             len(successes),
             statistic="Passed though a gate fails, of runs that ended in success",
         ),
-        items=tuple(row.item for row in passed[:MOST_ITEMS]),
+        items=_named(passed),
         n_items=len(passed),
     )
 

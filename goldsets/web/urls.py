@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from goldsets.web import (
     agreement,
+    calibration,
     checked,
     contrasts,
     datasets,
@@ -55,6 +56,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("datasets/<uuid:uid>/<int:number>/leaks/", leaks.leaks, name="leaks"),
     path("datasets/<uuid:uid>/terms/", releases.terms, name="release_terms"),
     path("datasets/<uuid:uid>/<int:number>/release/", releases.release, name="release"),
+    path("graders/<uuid:uid>/versions/<int:version>/calibration/", calibration.calibration, name="calibration"),
+    path("graders/<uuid:uid>/versions/<int:version>/calibration/runs/", calibration.behind, name="calibration_behind"),
     path("projects/<slug:slug>/datasets/", datasets.datasets, name="datasets"),
     path("datasets/<uuid:uid>/", datasets.dataset, name="dataset"),
     path("datasets/<uuid:uid>/run/", datasets.run, name="dataset_run"),

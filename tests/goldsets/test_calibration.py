@@ -8,9 +8,11 @@ from django.core.management import CommandError, call_command
 
 from goldsets.actions.graders import add_version, register_grader, set_version
 from goldsets.actions.splitting import seal_splits
+from goldsets.queries import calibration as kept
 from goldsets.queries.calibration import calibration, question, seen_calibration
 from goldsets.queries.graded import graded
 from goldsets.queries.verdicts import against, asked_in, verdict
+from goldsets.tasks import count_version_calibration
 from reviews.actions.adjudicating import adjudicate
 from reviews.actions.dealing import claim
 from reviews.enums import OutcomeResult, Split
@@ -186,6 +188,16 @@ def test_figures_are_kept_until_something_happens(lead, version, runs):
     set_version(actor=lead, version=version, threshold=1, attempts_cap=3)
     assert seen_calibration(asked).kept.found.found.regrading.n_repeated == 1
     assert kept.found.found.regrading.n_repeated == 0
+
+
+def test_many_scores_are_counted_by_the_worker_and_the_answer_says_when_to_ask_again(lead, version, monkeypatch):
+    monkeypatch.setattr(kept, "FEW_SCORES", 3)
+    client, address = by(lead), f"/api/v1/graders/{version.grader.uid}/calibration/"
+    waits = client.get(address)
+    assert (waits.status_code, waits["Retry-After"]) == (202, "2")
+    asked = question(version.grader, {})
+    count_version_calibration(version.grader_id, asked.asked)
+    assert client.get(address).json()["errors"]["false_passes"] == 2
 
 
 def test_the_api_tells_leads_and_engineers_and_nobody_else(project, lead, version, runs):
