@@ -166,6 +166,40 @@ class JudgedState(TextChoices):
     TOO_LONG = "too_long", "Too long to be asked about"
 
 
+class StageState(TextChoices):
+    """Where a reviewer's stage of a queue is. In shadow it is measured on live items and changes nothing."""
+
+    SHADOW = "shadow", "In shadow"
+    DECIDING = "deciding", "Deciding"
+    ROLLED_BACK = "rolled_back", "Rolled back"
+    EXPIRED = "expired", "Expired"
+    RETIRED = "retired", "Retired"
+
+
+class StageWork(TextChoices):
+    """What becomes of labels that a stage made since it was last known to be good, when it is rolled back."""
+
+    KEEP = "keep", "Keep them"
+    REQUEUE = "requeue", "Ask people after all"
+
+
+class StagePhase(TextChoices):
+    """What a verdict of a stage was for."""
+
+    SHADOW = "shadow", "In shadow"
+    DECIDING = "deciding", "Deciding"
+    GOLD = "gold", "On gold"
+
+
+class StageOutcome(TextChoices):
+    """What followed from a verdict of a stage."""
+
+    WATCHED = "watched", "Nothing: it is only measured"
+    DEFERRED = "deferred", "Left to people"
+    TAKEN = "taken", "Decided"
+    AUDITED = "audited", "Decided by people all the same, to check it"
+
+
 class FamilySplitName(TextChoices):
     """What a family's labels may serve for. The order is that in which shares are cut."""
 
@@ -271,6 +305,12 @@ class GoldVerb(TextChoices):
     GRADER_VERSION_SET = "grader.version_set", "set from which score on a grader passes, or how often it may be asked"
     SEALED_READ = "sealed.read", "read how a grader does on held-out runs"
     FAMILIES_DEALT = "splits.dealt", "had families dealt to splits"
+    STAGE_STARTED = "stage.started", "put a reviewer in shadow on a queue"
+    STAGE_DECIDES = "stage.decides", "let a reviewer decide in a queue"
+    STAGE_CHANGED = "stage.changed", "changed how a stage is checked"
+    STAGE_ROLLED_BACK = "stage.rolled_back", "had a stage rolled back"
+    STAGE_EXPIRED = "stage.expired", "had a stage expire"
+    STAGE_RETIRED = "stage.retired", "retired a stage"
 
 
 GOLD_MOVES = {
@@ -301,6 +341,15 @@ MOVE_MOVES = {
     MoveState.DECLINED: set(),
     MoveState.OVERTAKEN: set(),
 }
+STAGE_MOVES = {
+    StageState.SHADOW: {StageState.DECIDING, StageState.EXPIRED, StageState.RETIRED},
+    StageState.DECIDING: {StageState.ROLLED_BACK, StageState.EXPIRED, StageState.RETIRED},
+    StageState.ROLLED_BACK: set(),
+    StageState.EXPIRED: set(),
+    StageState.RETIRED: set(),
+}
+# Something still comes of what the reviewer says.
+STAGE_LIVE = [StageState.SHADOW, StageState.DECIDING]
 DATASET_MOVES = {
     DatasetState.WAITING: {DatasetState.RUNNING, DatasetState.FAILED, DatasetState.CANCELLED},
     DatasetState.RUNNING: {DatasetState.FINISHED, DatasetState.FAILED, DatasetState.CANCELLED},

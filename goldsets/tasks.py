@@ -9,6 +9,7 @@ from django.utils import timezone
 from goldsets.actions import exporting, judge_work, judges
 from goldsets.actions.calibrating import read_sealed
 from goldsets.actions.splitting import deal_new_families
+from goldsets.actions.staging import run_stage
 from goldsets.actions.standing import review_standings
 from goldsets.queries.agreement import (
     Seen,
@@ -28,6 +29,7 @@ from goldsets.queries.calibration import (
 )
 from goldsets.queries.keeping import Seen as SeenFigures
 from goldsets.queries.keeping import takes_the_count as takes_the_next_count
+from goldsets.queries.stages import live_stages
 from goldsets.queries.standing import measured_queues
 from reviews.models import Queue
 
@@ -113,6 +115,13 @@ def review_all_standings() -> None:
     """Put the raters of every open queue that mixes in gold to the test, away from their own requests."""
     for queue in measured_queues():
         review_standings(queue=queue)
+
+
+@shared_task
+def run_stages() -> None:
+    """Let every reviewer that works in a queue look at what has come in."""
+    for stage_id in live_stages():
+        run_stage(stage_id=stage_id)
 
 
 @shared_task

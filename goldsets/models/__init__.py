@@ -10,6 +10,7 @@ from .ledger import PriceList
 from .release import Release, ReleaseSignature, ReleaseTerms, SourceLicence, Withdrawal
 from .reviewer import Reviewer, ReviewerLabel
 from .split import FamilySplit, SplitPlan
+from .stage import Stage, StageVerdict
 from .standing import Standing, StandingMove, StandingPolicy
 
 __all__ = [
@@ -43,6 +44,8 @@ __all__ = [
     "ReviewerLabel",
     "SourceLicence",
     "SplitPlan",
+    "Stage",
+    "StageVerdict",
     "Standing",
     "StandingMove",
     "StandingPolicy",

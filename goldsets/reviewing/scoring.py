@@ -153,6 +153,14 @@ def _sum(
     return reviewer["intercept"] + sum(part for part, _name in parts), known, parts
 
 
+def known_share(reviewer: Mapping[str, Any], item: Mapping[str, Any]) -> float | None:
+    """Which share of an item's words the reviewer knows; None for rules, which know none."""
+    if "terms" not in reviewer:
+        return None
+    terms = terms_of(text_of(item), reviewer["most_terms"])
+    return sum(times for term, times in terms.items() if term in reviewer["terms"]) / (terms.total() or 1)
+
+
 # --- The command ------------------------------------------------------------------------------------------------------
 def judged(reviewer: Mapping[str, Any], item: Mapping[str, Any]) -> dict[str, Any]:
     """A line of the command's output: the verdict with the steps in which its reasons stand."""

@@ -2,7 +2,8 @@
 
 What settles so says it: its label and values have the basis “reviewer” and no judgment behind them. Whoever calls this
 says which items may, and by what right; here it is only held that no person's work is touched:
-1. An item is taken while it collects and nobody has or had it. One that is just being dealt is left to whom it goes.
+1. An item is taken while it collects and nobody has or had it. One that is just being dealt is left to whom it goes,
+   and one that brings questions of its own to people.
 2. Its slots are withdrawn and not deleted, so that they can be opened again.
 3. Given back, an item collects as if nothing had been: its slots are open, in front of every rater's cursor. What a
    lead has decided by then stays decided.
@@ -19,7 +20,7 @@ from reviews.actions.events import record
 from reviews.actions.labelling import make_label
 from reviews.actions.payloads import Answer
 from reviews.enums import Basis, QueueItemState, QueueState, SlotState, Verb
-from reviews.models import Assignment, Label, Queue, QueueItem, Slot
+from reviews.models import Assignment, Criterion, Label, Queue, QueueItem, Slot
 
 
 @transaction.atomic
@@ -32,6 +33,9 @@ def take(*, queue_item_id: int, values: Mapping[str, int]) -> Label | None:
     if len(free) < Slot.objects.filter(queue_item=row).count():
         return None
     if Assignment.objects.filter(queue=row.queue_id, item=row.item_id).exists():
+        return None
+    # What the item itself asks would be left without an answer.
+    if Criterion.objects.filter(item=row.item_id).exists():
         return None
     criteria = {criterion.key: criterion for criterion in row.queue.rubric.criteria.filter(key__in=values)}
     answers = [(Answer(criteria[key], value=value), Basis.REVIEWER) for key, value in values.items()]
