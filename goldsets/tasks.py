@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from goldsets.actions import exporting, judge_work, judges
 from goldsets.actions.calibrating import read_sealed
+from goldsets.actions.grader_scores import adopt_scores
 from goldsets.actions.splitting import deal_new_families
 from goldsets.actions.staging import run_stage
 from goldsets.actions.standing import review_standings
@@ -27,6 +28,7 @@ from goldsets.queries.calibration import (
     question,
     seen_calibration,
 )
+from goldsets.queries.graders import version_and_person
 from goldsets.queries.keeping import Seen as SeenFigures
 from goldsets.queries.keeping import takes_the_count as takes_the_next_count
 from goldsets.queries.stages import live_stages
@@ -128,3 +130,13 @@ def run_stages() -> None:
 def deal_families() -> None:
     """Deal families that have come in since to their splits, in every project that has said how."""
     deal_new_families()
+
+
+@shared_task(bind=True, max_retries=30)
+def adopt_run_scores(self: Any, version_id: int, person_id: int) -> None:
+    """Keep the scores that came in with runs. While the database is away, the task waits; twice changes nothing."""
+    try:
+        version, person = version_and_person(version_id, person_id)
+        adopt_scores(actor=person, version=version)
+    except OperationalError as error:
+        raise self.retry(exc=error, countdown=min(60, 2**self.request.retries)) from error

@@ -14,6 +14,14 @@ from goldsets.api.datasets import (
     VersionFile,
     Versions,
 )
+from goldsets.api.graders import (
+    GraderAdopt,
+    GraderDetail,
+    Graders,
+    GraderScores,
+    GraderVersionDetail,
+    GraderVersions,
+)
 from goldsets.api.leaks import Benchmarks, Leaks, LeaksSign
 from goldsets.api.ledger import LedgerOfProject, Prices
 from goldsets.api.pace import QueuePaceView
@@ -49,6 +57,12 @@ urlpatterns = [
     path("challenges/<uuid:uid>/answer/", gold.ChallengeAnswer.as_view(), name="challenge_answer"),
     path("checked/", gold.Checked.as_view(), name="checked"),
     path("checked/<uuid:uid>/challenge/", gold.CheckedChallenge.as_view(), name="checked_challenge"),
+    path("graders/", Graders.as_view(), name="graders"),
+    path("graders/<uuid:uid>/", GraderDetail.as_view(), name="grader"),
+    path("graders/<uuid:uid>/versions/", GraderVersions.as_view(), name="grader_versions"),
+    path("graders/<uuid:uid>/versions/<int:number>/", GraderVersionDetail.as_view(), name="grader_version"),
+    path("graders/<uuid:uid>/versions/<int:number>/adopt/", GraderAdopt.as_view(), name="grader_adopt"),
+    path("graders/<uuid:uid>/scores/", GraderScores.as_view(), name="grader_scores"),
     path("projects/<slug:slug>/splits/", Splits.as_view(), name="splits"),
     path("projects/<slug:slug>/splits/deal/", SplitsDeal.as_view(), name="splits_deal"),
     path("projects/<slug:slug>/contrasts/", Contrasts.as_view(), name="contrasts"),

@@ -22,6 +22,7 @@ from reviews.models import Assignment, Delivery, Event, QueueItem
 from reviews.queries.norming import fit_to_norm
 from reviews.queries.training import fit_to_train
 from tests import factories as make
+from tests.factories import graders
 from tests.factories.runs import another_run
 from tests.factories.training import judge, practice, qualification, settled_queue
 from tests.reviews.api.talking import by, nobody
@@ -42,6 +43,7 @@ KINDS = (
     "{contrast}",
 )
 KINDS += (
+    "{grader}",
     "{guideline}",
     "{change}",
     "{waits}",
@@ -219,6 +221,17 @@ TABLE = [
     ("get", "projects/{slug}/ledger/", None, ("lead", "engineer", "admin")),
     ("get", "projects/{slug}/prices/", None, ("lead", "engineer", "admin")),
     ("post", "projects/{slug}/prices/", {"prices": {"expert": 90}}, LEAD),
+    ("get", "graders/?project={slug}", None, LEAD_ENGINEER),
+    ("post", "graders/", {"project": "{slug}", "name": "{new}", "kind": "model"}, LEAD_ENGINEER),
+    ("get", "graders/{grader}/", None, LEAD_ENGINEER),
+    ("get", "graders/{grader}/versions/", None, LEAD_ENGINEER),
+    ("post", "graders/{grader}/versions/", {"model": "harrier-2"}, LEAD_ENGINEER),
+    ("get", "graders/{grader}/versions/1/", None, LEAD_ENGINEER),
+    ("patch", "graders/{grader}/versions/1/", {"attempts_cap": 3}, LEAD_ENGINEER),
+    ("post", "graders/{grader}/versions/1/adopt/", None, LEAD_ENGINEER),
+    ("get", "graders/{grader}/scores/", None, LEAD_ENGINEER),
+    ("get", "graders/{grader}/calibration/", None, LEAD_ENGINEER),
+    ("post", "graders/{grader}/scores/", {"scores": [{"item": "{item}", "value": 1}]}, LEAD_ENGINEER),
     ("get", "projects/{slug}/splits/", None, LEAD_ENGINEER),
     ("post", "projects/{slug}/splits/", {"train": 60, "calibration": 20, "held_out": 20}, LEAD),
     ("post", "projects/{slug}/splits/deal/", None, LEAD_ENGINEER),
@@ -335,6 +348,7 @@ def desk():
         "move": move.uid,
         "rater": bobs.pk,
         "dataset": dataset.uid,
+        "grader": graders.version(project, source="reward").grader.uid,
         "contrast": contrasted(settled, candidate).uid,
         "rule": create_rule(actor=people["lead"], project=project, name="All", queue=queue).uid,
         "question": asked.json()["uid"],

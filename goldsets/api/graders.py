@@ -1,0 +1,310 @@
+"""Graders: register them and their versions, send scores, and bring in those that came with runs."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from goldsets.actions.grader_scores import MOST_SCORES, STATUSES, ScoreReceipt, post_scores
+from goldsets.actions.graders import add_version, register_grader, set_version
+from goldsets.actions.reading_scores import LONGEST_TEXT, MOST_ATTEMPTS, MOST_CITED, MOST_TOKENS, read_score
+from goldsets.enums import GraderKind, GraderScale, ScoreOrder
+from goldsets.models import Grader, GraderScore, GraderVersion
+from goldsets.queries.graders import (
+    grader_by_uid,
+    graders_of,
+    scores_of_version,
+    tally,
+    version_by_number,
+    versions_of,
+)
+from goldsets.tasks import adopt_run_scores
+from reviews.api.base import AssayView, ProjectQuery, Text, Whole, allowed, project_for
+from reviews.api.scores import ScoreValue
+from reviews.errors import Conflict, Invalid, NotFound
+
+
+class GraderVersionOut(serializers.ModelSerializer[GraderVersion]):
+    """What scored. `passes_from` is the score from which it passes, null where that is not decided."""
+
+    scale = serializers.ChoiceField(GraderScale.choices)
+    parameters = serializers.DictField()
+    passes_from = serializers.FloatField(allow_null=True)
+
+    class Meta:
+        model = GraderVersion
+        fields = ["uid", "number", "label", "fingerprint", "model", "parameters", "environment", "scale", "lowest"]
+        fields += ["highest", "threshold", "passes_from", "attempts_cap", "source", "created_at"]
+
+
+class TallyOut(serializers.Serializer[Any]):
+    """What a version's scores come to; cost, seconds and tokens of those that say them."""
+
+    scores = serializers.IntegerField()
+    items = serializers.IntegerField()
+    passed = serializers.IntegerField(allow_null=True)
+    most_attempts = serializers.IntegerField(help_text="How often it was asked of the item it was asked of most.")
+    cost = serializers.DecimalField(max_digits=18, decimal_places=6, allow_null=True, help_text="In US dollars.")
+    costed = serializers.IntegerField()
+    median_seconds = serializers.FloatField(allow_null=True)
+    slow_seconds = serializers.FloatField(allow_null=True, help_text="19 of 20 took no longer.")
+    timed = serializers.IntegerField()
+    tokens = serializers.IntegerField(allow_null=True)
+    last_at = serializers.DateTimeField(allow_null=True)
+
+
+class CountedVersionOut(GraderVersionOut):
+    tally = serializers.SerializerMethodField()
+
+    class Meta(GraderVersionOut.Meta):
+        fields = [*GraderVersionOut.Meta.fields, "tally"]
+
+    def get_tally(self, version: GraderVersion) -> TallyOut:
+        counted: Any = TallyOut(tally(version)).data
+        return counted
+
+
+class GraderOut(serializers.ModelSerializer[Grader]):
+    project = serializers.CharField(source="project.slug")
+    kind = serializers.ChoiceField(GraderKind.choices)
+    criterion = serializers.CharField(help_text="The key of what it judges; empty for the run as a whole.")
+    versions = GraderVersionOut(many=True, help_text="The latest first.")
+
+    class Meta:
+        model = Grader
+        fields = ["uid", "project", "name", "kind", "criterion", "note", "created_at", "versions"]
+
+
+class GraderIn(serializers.Serializer[Any]):
+    project = Text(max_length=60, help_text="The project's address.")
+    name = Text(max_length=120)
+    kind = serializers.ChoiceField(GraderKind.choices)
+    criterion = Text(required=False, max_length=100, help_text="The key of the criterion that it judges alone.")
+    note = Text(required=False, max_length=5000)
+
+
+class GraderVersionIn(serializers.Serializer[Any]):
+    """Whatever changes a grader's scores makes another version."""
+
+    label = Text(required=False, max_length=120)
+    fingerprint = Text(required=False, max_length=128, help_text="A hash of its prompt or code.")
+    model = Text(required=False, max_length=200)
+    parameters = serializers.DictField(required=False)
+    environment = Text(required=False, max_length=200)
+    scale = serializers.ChoiceField(GraderScale.choices, required=False)
+    lowest = serializers.FloatField(required=False)
+    highest = serializers.FloatField(required=False)
+    threshold = serializers.FloatField(required=False, allow_null=True)
+    attempts_cap = Whole(required=False, allow_null=True, min_value=1, max_value=MOST_ATTEMPTS)
+    source = Text(required=False, max_length=200, help_text="Under which name its scores come in with runs.")
+
+
+class VersionSetIn(serializers.Serializer[Any]):
+    """What is left out stays as it is."""
+
+    threshold = serializers.FloatField(required=False, allow_null=True)
+    attempts_cap = Whole(required=False, allow_null=True, min_value=1, max_value=MOST_ATTEMPTS)
+
+
+class CitedPlaceIn(serializers.Serializer[Any]):
+    step = Whole(min_value=1, max_value=10**6)
+    quote = Text(required=False, max_length=LONGEST_TEXT)
+    candidate = Whole(required=False, min_value=1, max_value=1000, help_text="Of several runs, which one.")
+
+
+class GraderScoreIn(serializers.Serializer[Any]):
+    """Name the item by its id, or the run as its source calls it. Asking again is a further attempt."""
+
+    item = serializers.UUIDField(required=False)
+    run = Text(required=False, max_length=100)
+    value = ScoreValue(
+        help_text="A number on the scale; true, false, pass, fail, C, P, I or N for its ends and middle."
+    )
+    criterion = Text(required=False, max_length=100)
+    attempt = Whole(required=False, min_value=1, max_value=MOST_ATTEMPTS)
+    order = serializers.ChoiceField(ScoreOrder.choices, required=False)
+    parts = serializers.DictField(child=serializers.FloatField(), required=False)
+    explanation = Text(required=False, max_length=LONGEST_TEXT)
+    evidence = serializers.ListField(child=CitedPlaceIn(), required=False, max_length=MOST_CITED)
+    cost = serializers.DecimalField(max_digits=12, decimal_places=6, required=False, help_text="In US dollars.")
+    seconds = serializers.FloatField(required=False)
+    tokens = Whole(required=False, min_value=0, max_value=MOST_TOKENS)
+    meta = serializers.DictField(required=False, help_text="checkpoint, training_step, kl, split, and what you like.")
+
+
+class GraderScoresIn(serializers.Serializer[Any]):
+    version = Whole(required=False, min_value=1, max_value=10**6, help_text="Its number; otherwise the latest.")
+    scores = serializers.ListField(child=GraderScoreIn(), max_length=MOST_SCORES, allow_empty=False)
+
+
+class GraderReceiptOut(serializers.Serializer[Any]):
+    """What became of one score. A refused one has a reason."""
+
+    status = serializers.ChoiceField(STATUSES)
+    item = serializers.UUIDField(required=False)
+    reason = serializers.CharField(required=False)
+
+
+class GraderScoresOut(serializers.Serializer[Any]):
+    version = serializers.IntegerField()
+    created = serializers.IntegerField()
+    already_there = serializers.IntegerField()
+    refused = serializers.IntegerField()
+    scores = GraderReceiptOut(many=True)
+
+
+class GraderScoreOut(serializers.ModelSerializer[GraderScore]):
+    version = serializers.IntegerField(source="version.number")
+    item = serializers.UUIDField(source="item.uid")
+    order = serializers.ChoiceField(ScoreOrder.choices)
+    parts = serializers.DictField()
+    evidence = serializers.ListField(child=serializers.DictField())
+    meta = serializers.DictField()
+
+    class Meta:
+        model = GraderScore
+        fields = ["version", "item", "criterion", "attempt", "order", "value", "parts", "explanation", "evidence"]
+        fields += ["cost", "seconds", "tokens", "meta", "created_at"]
+
+
+class VersionQuery(serializers.Serializer[Any]):
+    version = serializers.IntegerField(required=False, min_value=1, max_value=10**6, help_text="Otherwise the latest.")
+
+
+def grader_for(person: Any, uid: Any, permission: str = "view_graders") -> Grader:
+    """The grader, if the person may do this in its project."""
+    nothing = "There is no such grader, or you are not in its project."
+    return allowed(person, permission, grader_by_uid(uid), nothing, project_of=lambda grader: grader.project)
+
+
+def version_for(person: Any, uid: Any, number: int | None, permission: str = "view_graders") -> GraderVersion:
+    """A version of it by its number, or the latest."""
+    version = version_by_number(grader_for(person, uid, permission), number)
+    if version is None:
+        raise NotFound("This grader has no such version." if number else "This grader has no version yet.")
+    return version
+
+
+class Graders(AssayView):
+    @extend_schema(
+        operation_id="graders_list", tags=["graders"], parameters=[ProjectQuery], responses=GraderOut(many=True)
+    )
+    def get(self, request: Request) -> Response:
+        """The project's graders with their versions. For leads and engineers."""
+        project = project_for(request.user, self.asked(ProjectQuery)["project"], "view_graders")
+        return self.page(graders_of(project), GraderOut)
+
+    @extend_schema(operation_id="graders_register", tags=["graders"], request=GraderIn, responses={201: GraderOut})
+    def post(self, request: Request) -> Response:
+        """Register a grader. It scores once it has a version. For leads and engineers."""
+        asked = self.body(GraderIn)
+        asked["project"] = project_for(request.user, asked["project"], "manage_graders")
+        grader = register_grader(actor=request.user, **asked)
+        where = {"Location": f"{request.path}{grader.uid}/"}
+        return Response(GraderOut(graders_of(grader.project).get(pk=grader.pk)).data, status=201, headers=where)
+
+
+class GraderDetail(AssayView):
+    @extend_schema(operation_id="graders_read", tags=["graders"], responses=GraderOut)
+    def get(self, request: Request, uid: str) -> Response:
+        """One grader with its versions."""
+        grader = grader_for(request.user, uid)
+        return Response(GraderOut(graders_of(grader.project).get(pk=grader.pk)).data)
+
+
+class GraderVersions(AssayView):
+    @extend_schema(operation_id="graders_versions", tags=["graders"], responses=GraderVersionOut(many=True))
+    def get(self, request: Request, uid: str) -> Response:
+        """Its versions, the latest first."""
+        return self.page(versions_of(grader_for(request.user, uid)), GraderVersionOut)
+
+    @extend_schema(
+        operation_id="graders_add_version",
+        tags=["graders"],
+        request=GraderVersionIn,
+        responses={201: GraderVersionOut},
+    )
+    def post(self, request: Request, uid: str) -> Response:
+        """Another version, with the next number. For leads and engineers."""
+        grader = grader_for(request.user, uid, "manage_graders")
+        version = add_version(actor=request.user, grader=grader, **self.body(GraderVersionIn))
+        where = {"Location": f"{request.path}{version.number}/"}
+        return Response(GraderVersionOut(version).data, status=201, headers=where)
+
+
+class GraderVersionDetail(AssayView):
+    @extend_schema(operation_id="graders_version", tags=["graders"], responses=CountedVersionOut)
+    def get(self, request: Request, uid: str, number: int) -> Response:
+        """One version, and what its scores come to."""
+        return Response(CountedVersionOut(version_for(request.user, uid, number)).data)
+
+    @extend_schema(
+        operation_id="graders_set_version", tags=["graders"], request=VersionSetIn, responses=CountedVersionOut
+    )
+    def patch(self, request: Request, uid: str, number: int) -> Response:
+        """Say from which score on it passes, or how often it may be asked of one item. Nothing else of it changes."""
+        version = version_for(request.user, uid, number, "manage_graders")
+        now = {"threshold": version.threshold, "attempts_cap": version.attempts_cap}
+        asked = now | self.body(VersionSetIn)
+        return Response(CountedVersionOut(set_version(actor=request.user, version=version, **asked)).data)
+
+
+class GraderScores(AssayView):
+    @extend_schema(
+        operation_id="graders_scores",
+        tags=["graders"],
+        parameters=[VersionQuery],
+        responses=GraderScoreOut(many=True),
+    )
+    def get(self, request: Request, uid: str) -> Response:
+        """The scores of a version, the latest first. For leads and engineers."""
+        version = version_for(request.user, uid, self.asked(VersionQuery).get("version"))
+        return self.page(scores_of_version(version), GraderScoreOut)
+
+    @extend_schema(
+        operation_id="graders_post_scores", tags=["graders"], request=GraderScoresIn, responses=GraderScoresOut
+    )
+    def post(self, request: Request, uid: str) -> Response:
+        """Send scores, with a receipt for each: one that is refused keeps no other out.
+
+        The same score again is there already and changes nothing, so a request whose answer was lost is simply sent
+        again. For leads and engineers; raters see none of it.
+        """
+        asked = self.body(GraderScoresIn)
+        version = version_for(request.user, uid, asked.get("version"), "manage_graders")
+        scores = [_read(row, place) for place, row in enumerate(asked["scores"])]
+        receipts = post_scores(actor=request.user, version=version, scores=scores)
+        counts = {status: sum(receipt.status == status for receipt in receipts) for status in STATUSES}
+        said = [_said(receipt) for receipt in receipts]
+        return Response({"version": version.number, **counts, "scores": said})
+
+
+def _read(row: dict[str, Any], place: int) -> Any:
+    try:
+        return read_score(row)
+    except Invalid as error:
+        raise Invalid({f"scores.{place}.{name}": words for name, words in error.errors.items()}) from None
+
+
+def _said(receipt: ScoreReceipt) -> dict[str, Any]:
+    item = {"item": receipt.item.uid} if receipt.item else {}
+    reason = {"reason": receipt.reason} if receipt.reason else {}
+    return {"status": receipt.status, **item, **reason}
+
+
+class GraderAdopt(AssayView):
+    @extend_schema(
+        operation_id="graders_adopt_scores", tags=["graders"], request=None, responses={202: CountedVersionOut}
+    )
+    def post(self, request: Request, uid: str, number: int) -> Response:
+        """Have the worker keep what runs brought along, or what was said of them later, under this version's source.
+
+        What is there already stays. An entry in the audit log says what came of it.
+        """
+        version = version_for(request.user, uid, number, "manage_graders")
+        if not version.source:
+            raise Conflict("This version names no source, so no score that came in with runs is its own.")
+        adopt_run_scores.delay(version.pk, request.user.pk)
+        return Response(CountedVersionOut(version).data, status=202)
