@@ -8,6 +8,7 @@ from goldsets.queries.ledger import Line
 from goldsets.queries.pace import QueuePace
 from goldsets.queries.standing import RaterStanding
 from goldsets.stats.calibration import Calibration
+from goldsets.stats.parting import Watched
 from reviews.queries.agreement import TENTATIVE, CriterionAgreement, QueueAgreement
 from reviews.stats.result import Estimate
 
@@ -519,3 +520,102 @@ def cuts_figure(found: Calibration) -> Figure | None:
         label="False positives by part with Wilson's 95% intervals; the table below has the same numbers",
         reference=overall,
     )
+
+
+# --- Parting: what the grader says and what experts say, part by part -------------------------------------------------
+PARTING_TOP, PARTING_BOTTOM = 14, 190
+PARTING_HEIGHT = 236
+LONGEST_PART_NAME = 12
+
+
+@dataclass(frozen=True)
+class PartingMark:
+    """One part on one line: where it stands, its whisker, and a sentence."""
+
+    x: float
+    y: float
+    low_y: float | None
+    high_y: float | None
+    words: str
+
+
+@dataclass(frozen=True)
+class PartingFigure:
+    """Two lines over the same parts, from 0 to 1. Where both hold the same, they lie on each other."""
+
+    width: int
+    height: int
+    left: int
+    right: int
+    top: int
+    bottom: int
+    tick_y: int
+    title_y: int
+    proxy: str
+    gold: str
+    proxy_marks: tuple[PartingMark, ...]
+    gold_marks: tuple[PartingMark, ...]
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    x_title: str
+    label: str
+
+
+def parting_figure(found: Watched, *, by: str = "") -> PartingFigure | None:
+    """Parts at their distance where each has one, else at even steps. None with fewer than two."""
+    parts = found.parts
+    if len(parts) < 2:
+        return None
+    places = _places([part.distance for part in parts])
+
+    def marks(estimates: Sequence[Estimate]) -> tuple[PartingMark, ...]:
+        return tuple(
+            PartingMark(
+                x=x,
+                y=_height(estimate.value or 0.0),
+                low_y=_height(estimate.low) if estimate.low is not None else None,
+                high_y=_height(estimate.high) if estimate.high is not None else None,
+                words=in_words(f"{estimate.statistic}, {part.name}", estimate),
+            )
+            for x, part, estimate in zip(places, parts, estimates, strict=True)
+        )
+
+    proxy, gold = marks([part.proxy for part in parts]), marks([part.gold for part in parts])
+    every = -(-len(parts) // MAX_LABELS)
+    return PartingFigure(
+        width=WIDTH,
+        height=PARTING_HEIGHT,
+        left=PATH_LEFT,
+        right=PATH_RIGHT,
+        top=PARTING_TOP,
+        bottom=PARTING_BOTTOM,
+        tick_y=PARTING_BOTTOM + 17,
+        title_y=PARTING_BOTTOM + 38,
+        proxy=" ".join(f"{mark.x},{mark.y}" for mark in proxy),
+        gold=" ".join(f"{mark.x},{mark.y}" for mark in gold),
+        proxy_marks=proxy,
+        gold_marks=gold,
+        x_ticks=tuple(
+            Tick(x, _shortened(part.name, LONGEST_PART_NAME))
+            for x, part in list(zip(places, parts, strict=True))[::every]
+        ),
+        y_ticks=tuple(Tick(_height(tenth / 10), f"{tenth / 10:g}") for tenth in range(0, 11, 2)),
+        x_title={"kl": "by the square root of KL", "step": "by training step"}.get(by, ""),
+        label="Share passed by the grader and by experts; the table below has the same numbers",
+    )
+
+
+def _places(distances: Sequence[float | None]) -> list[float]:
+    known = [distance for distance in distances if distance is not None]
+    spread = max(known) - min(known) if len(known) == len(distances) else 0.0
+    if not spread:
+        shares = [place / (len(distances) - 1) for place in range(len(distances))]
+    else:
+        shares = [(distance - min(known)) / spread for distance in known]
+    # A little room on either side, so that whiskers do not stand on the frame.
+    room = (PATH_RIGHT - PATH_LEFT) * 0.04
+    return [round(PATH_LEFT + room + share * (PATH_RIGHT - PATH_LEFT - 2 * room), 1) for share in shares]
+
+
+def _height(share: float) -> float:
+    return round(PARTING_BOTTOM - share * (PARTING_BOTTOM - PARTING_TOP), 1)

@@ -23,10 +23,15 @@ from goldsets.queries.agreement import (
 from goldsets.queries.calibration import (
     Question,
     Report,
+    Watching,
+    WatchReport,
     count_calibration,
+    count_watch,
     grader_with_project,
     question,
     seen_calibration,
+    seen_watch,
+    watching,
 )
 from goldsets.queries.graders import version_and_person
 from goldsets.queries.keeping import Seen as SeenFigures
@@ -101,6 +106,24 @@ def look_at_calibration(actor: Any, asked: Question) -> SeenFigures[Report]:
     if seen.stale and takes_the_next_count(asked.key):
         count_version_calibration.delay(asked.version.grader_id, asked.asked)
     if asked.reads_sealed and seen.kept:
+        read_sealed(actor=actor, version=asked.version, criterion=asked.criterion)
+    return seen
+
+
+@shared_task
+def count_version_watch(grader_id: int, asked: dict[str, Any]) -> None:
+    """Count anew how a version parts from the experts, for whoever looks at it."""
+    grader = grader_with_project(pk=grader_id)
+    if grader is not None:
+        count_watch(watching(grader, asked))
+
+
+def look_at_watch(actor: Any, asked: Watching) -> SeenFigures[WatchReport]:
+    """The same for how a version parts from the experts over time."""
+    seen = seen_watch(asked)
+    if seen.stale and takes_the_next_count(asked.key):
+        count_version_watch.delay(asked.version.grader_id, asked.asked)
+    if asked.sealed and seen.kept:
         read_sealed(actor=actor, version=asked.version, criterion=asked.criterion)
     return seen
 

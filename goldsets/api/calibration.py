@@ -9,8 +9,8 @@ from rest_framework.response import Response
 
 from goldsets.api.statistics import BeingCountedOut, EstimateOut, HypothesisTestOut
 from goldsets.models import Grader
-from goldsets.queries.calibration import Report, grader_with_project, question, readable
-from goldsets.tasks import look_at_calibration
+from goldsets.queries.calibration import Report, grader_with_project, question, readable, watching
+from goldsets.tasks import look_at_calibration, look_at_watch
 from reviews.api.base import AssayView, allowed
 
 
@@ -211,6 +211,77 @@ class Calibration(AssayView):
             return still_counted()
         told = {"counted_at": seen.kept.counted_at, "stale": seen.stale}
         return Response(told | _report(seen.kept.found, request.user, asked.version.grader))
+
+
+# --- Watch ------------------------------------------------------------------------------------------------------------
+class PartingOut(serializers.Serializer[Any]):
+    """Runs of one checkpoint, week or kind that both the grader and experts judged."""
+
+    name = serializers.CharField()
+    distance = serializers.FloatField(allow_null=True)
+    proxy = EstimateOut(help_text="Passed by the grader.")
+    gold = EstimateOut(help_text="Passed by experts.")
+    gap = EstimateOut()
+
+
+class AlarmOut(serializers.Serializer[Any]):
+    rang = serializers.BooleanField()
+    since = serializers.CharField(allow_blank=True)
+    words = serializers.CharField()
+
+
+class WatchedOut(serializers.Serializer[Any]):
+    parts = PartingOut(many=True)
+    alarm = AlarmOut()
+
+
+class ApartOut(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    first = PartingOut()
+    second = PartingOut()
+    experts = EstimateOut(help_text="How much more of the second kind experts pass.")
+    gap = EstimateOut(help_text="How much more the grader flatters the second kind.")
+    words = serializers.CharField()
+
+
+class WatchOut(serializers.Serializer[Any]):
+    """Grader minus experts over checkpoints and weeks, and kinds of evidence side by side."""
+
+    counted_at = serializers.DateTimeField()
+    stale = serializers.BooleanField()
+    grader = serializers.CharField()
+    version = serializers.IntegerField()
+    criterion = serializers.CharField(allow_blank=True)
+    against_words = serializers.CharField()
+    sealed = serializers.BooleanField()
+    rang = serializers.BooleanField()
+    checkpoints = WatchedOut()
+    distance = serializers.CharField(allow_blank=True, help_text="kl: its square root; step; or empty.")
+    n_without_checkpoint = serializers.IntegerField()
+    weeks = WatchedOut()
+    apart = ApartOut(many=True)
+
+
+class WatchQuery(serializers.Serializer[Any]):
+    version = serializers.IntegerField(required=False, min_value=1, help_text="The latest if left out.")
+    criterion = serializers.CharField(required=False, allow_blank=True)
+    against = serializers.CharField(required=False, help_text="verdict, gates, KEY or KEY>=NUMBER.")
+    sealed = serializers.BooleanField(required=False, help_text="Held-out runs beside the others; it is logged.")
+
+
+class GraderWatch(AssayView):
+    @extend_schema(
+        operation_id="graders_watch",
+        tags=["graders"],
+        parameters=[WatchQuery],
+        responses={200: WatchOut, 202: BeingCountedOut},
+    )
+    def get(self, request: Request, uid: str) -> Response:
+        """Whether a grader and the experts part as a policy is trained against it. For leads and engineers."""
+        seen = look_at_watch(request.user, watching(grader_for(request.user, uid), self.asked(WatchQuery)))
+        if seen.kept is None:
+            return still_counted()
+        return Response({"counted_at": seen.kept.counted_at, "stale": seen.stale} | seen.kept.found.as_dict())
 
 
 def grader_for(user: Any, uid: Any, permission: str = "view_graders") -> Grader:

@@ -3,7 +3,7 @@
 from django.urls import path, re_path
 
 from goldsets.api import gold, standing
-from goldsets.api.calibration import Calibration
+from goldsets.api.calibration import Calibration, GraderWatch
 from goldsets.api.contrasts import ContrastName, Contrasts, Diversity
 from goldsets.api.datasets import (
     DatasetDetail,
@@ -78,6 +78,7 @@ urlpatterns = [
     path("datasets/<uuid:uid>/versions/<int:number>/release/", ReleaseOfVersion.as_view(), name="release"),
     path("datasets/<uuid:uid>/versions/<int:number>/withdraw/", Withdraw.as_view(), name="withdraw"),
     path("graders/<uuid:uid>/calibration/", Calibration.as_view(), name="calibration"),
+    path("graders/<uuid:uid>/watch/", GraderWatch.as_view(), name="watch"),
     path("datasets/", Datasets.as_view(), name="datasets"),
     path("datasets/<uuid:uid>/", DatasetDetail.as_view(), name="dataset"),
     path("datasets/<uuid:uid>/versions/", Versions.as_view(), name="versions"),

@@ -8,16 +8,16 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef
-from django.utils import timezone
 
 from goldsets.enums import FamilySplitName
 from goldsets.models import Grader, GraderScore, GraderVersion
 from goldsets.models.grader import OVERALL
 from goldsets.queries.graded import first_scores, graded, scores_of
-from goldsets.queries.keeping import Kept, Seen, keep, kept_under, latest_event
+from goldsets.queries.keeping import Seen, count_and_keep, seen
 from goldsets.queries.verdicts import GATES, VERDICT, Against, Asked, against, asked_in
 from goldsets.stats.calibration import LIMIT, Calibration, calibrated, plain
 from goldsets.stats.grading import Errors, errors
+from goldsets.stats.watching import Watch, watch
 from reviews.enums import Basis, CriterionKind, GateAnswer, ItemKind, Purpose
 from reviews.errors import Invalid
 from reviews.models import Item, Label, LabelValue, Project, QueueItem
@@ -61,6 +61,47 @@ class Question:
             "limit": self.limit,
             "other": self.other.number if self.other else None,
         }
+
+
+@dataclass(frozen=True)
+class Watching:
+    """What is watched: a version on one criterion; with `sealed`, held-out runs beside those of training."""
+
+    version: GraderVersion
+    criterion: str
+    held: Against
+    sealed: bool = False
+
+    @property
+    def key(self) -> str:
+        said = f"{self.version.pk}|{self.criterion}|{self.held.key}|{self.sealed}"
+        return f"watch-{FORM}-{sha256(said.encode()).hexdigest()[:32]}"
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        return {
+            "version": self.version.number,
+            "criterion": self.criterion,
+            "against": self.held.key,
+            "sealed": self.sealed,
+        }
+
+
+@dataclass(frozen=True)
+class WatchReport:
+    """What is watched, in words, and what was found."""
+
+    grader: str
+    version: int
+    criterion: str
+    against_words: str
+    sealed: bool
+    found: Watch
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain types for JSON."""
+        told = {name: getattr(self, name) for name in ("grader", "version", "criterion", "against_words", "sealed")}
+        return told | self.found.as_dict()
 
 
 @dataclass(frozen=True)
@@ -145,6 +186,12 @@ def question(grader: Grader, asked: Mapping[str, Any]) -> Question:
     if part and part not in FamilySplitName.values:
         raise Invalid({"part": f"The runs of a split are those of {', '.join(FamilySplitName.values)}."})
     return Question(version, criterion, held, part, _limit(asked.get("limit")), _other(version, asked.get("other")))
+
+
+def watching(grader: Grader, asked: Mapping[str, Any]) -> Watching:
+    """Reads "version", "criterion", "against" and "sealed". Raises Invalid with the field at fault."""
+    usual = question(grader, {name: asked.get(name) for name in ("version", "criterion", "against")})
+    return Watching(usual.version, usual.criterion, usual.held, bool(asked.get("sealed")))
 
 
 def _version(grader: Grader, number: Any, field: str) -> GraderVersion | None:
@@ -280,26 +327,40 @@ def _not_scored(version: GraderVersion, criterion: str) -> int:
     return standing.exclude(Exists(scored)).values("item").distinct().count()
 
 
+def watched(asked: Watching) -> WatchReport:
+    """How the version parts from the experts over checkpoints and weeks, counted now."""
+    version, known = asked.version, asked_in(asked.version.grader.project)
+    rows = graded(version, asked.criterion, asked.held, known).rows
+    if asked.sealed:
+        held_out = graded(version, asked.criterion, asked.held, known, part=FamilySplitName.HELD_OUT).rows
+        rows = [*rows, *held_out]
+    found = watch(rows, threshold_of(version)[0])
+    return WatchReport(version.grader.name, version.number, asked.criterion, asked.held.words, asked.sealed, found)
+
+
 # --- Kept -------------------------------------------------------------------------------------------------------------
 def seen_calibration(asked: Question) -> Seen[Report]:
     """The report as a page shows it: a few short queries, unless there are few scores."""
-    kept = kept_under(asked.key)
-    mark, _at = latest_event(asked.version.grader.project_id)
-    if kept and kept.is_fresh(mark, timezone.now()):
-        return Seen(kept, stale=False)
-    if _has_few_scores(asked.version):
-        return Seen(count_calibration(asked), stale=False)
-    return Seen(kept, stale=True)
+    project = asked.version.grader.project_id
+    return seen(asked.key, project, little=lambda: has_few_scores(asked.version), count=lambda: calibration(asked))
 
 
-def count_calibration(asked: Question) -> Kept[Report]:
+def count_calibration(asked: Question) -> None:
     """Count everything anew and keep it."""
-    mark = latest_event(asked.version.grader.project_id)
-    return keep(asked.key, calibration(asked), mark)
+    count_and_keep(asked.key, asked.version.grader.project_id, lambda: calibration(asked))
 
 
-def _has_few_scores(version: GraderVersion) -> bool:
+def has_few_scores(version: GraderVersion) -> bool:
     return len(GraderScore.objects.filter(version=version).values("pk")[: FEW_SCORES + 1]) <= FEW_SCORES
+
+
+def seen_watch(asked: Watching) -> Seen[WatchReport]:
+    project = asked.version.grader.project_id
+    return seen(asked.key, project, little=lambda: has_few_scores(asked.version), count=lambda: watched(asked))
+
+
+def count_watch(asked: Watching) -> None:
+    count_and_keep(asked.key, asked.version.grader.project_id, lambda: watched(asked))
 
 
 # --- The runs behind it -----------------------------------------------------------------------------------------------

@@ -4,15 +4,16 @@ Every deed writes an Event in its own transaction. Little is counted again at on
 shows the last figures and says of when.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from django.core.cache import cache
 from django.utils import timezone
 
 from goldsets.enums import GoldVerb
-from reviews.models import Event, Project
+from reviews.models import Event
 
 # A deed whose transaction is still open may have an earlier Event than one that is seen; none stays open so long.
 SETTLED_AFTER = timedelta(seconds=30)
@@ -55,11 +56,10 @@ class Seen(Generic[Found]):
     stale: bool
 
 
-def latest_event(project: Project | int) -> tuple[int, datetime | None]:
+def latest_event(project: int) -> tuple[int, datetime | None]:
     """Its id and time. That a sealed test was read changes no figure."""
-    pk = project if isinstance(project, int) else project.pk
     latest = (
-        Event.objects.filter(project=pk)
+        Event.objects.filter(project=project)
         .exclude(verb=GoldVerb.SEALED_READ)
         .order_by("-id")
         .values_list("id", "at")
@@ -68,14 +68,20 @@ def latest_event(project: Project | int) -> tuple[int, datetime | None]:
     return latest or (0, None)
 
 
-def kept_under(key: str) -> Kept[Any] | None:
-    kept: Kept[Any] | None = cache.get(key)
-    return kept
+def seen(key: str, project: int, *, little: Callable[[], bool], count: Callable[[], Found]) -> Seen[Found]:
+    """What a page shows: what is kept while it is of now, counted anew where that is little, else what there is."""
+    kept: Kept[Found] | None = cache.get(key)
+    if kept and kept.is_fresh(latest_event(project)[0], timezone.now()):
+        return Seen(kept, stale=False)
+    if little():
+        return Seen(count_and_keep(key, project, count), stale=False)
+    return Seen(kept, stale=True)
 
 
-def keep(key: str, found: Found, mark: tuple[int, datetime | None]) -> Kept[Found]:
-    """Keep what was counted; the mark was read before the counting, so that what happens meanwhile makes it stale."""
-    kept = Kept(found, timezone.now(), *mark)
+def count_and_keep(key: str, project: int, count: Callable[[], Found]) -> Kept[Found]:
+    # The mark comes first: what happens while this counts makes it stale.
+    mark = latest_event(project)
+    kept = Kept(count(), timezone.now(), *mark)
     cache.set(key, kept, KEPT_SECONDS)
     return kept
 

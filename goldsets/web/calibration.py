@@ -41,9 +41,9 @@ def calibration(request: HttpRequest, uid: str, version: int) -> HttpResponse:
     grader = grader_for(request, uid)
     asked, wrong = _question(request, grader, version)
     seen = look_at_calibration(request.user, asked)
-    context: dict[str, Any] = {"grader": grader, "asked": asked, "version": asked.version, "wrong": wrong}
+    context: dict[str, Any] = {"asked": asked, "version": asked.version, "wrong": wrong}
     if seen.kept is None:
-        return _page(request, "goldsets/calibration_counting.html", grader, **context)
+        return grader_page(request, "goldsets/calibration_counting.html", grader, **context)
     report, found = seen.kept.found, seen.kept.found.found
     context |= {
         "report": report,
@@ -57,7 +57,7 @@ def calibration(request: HttpRequest, uid: str, version: int) -> HttpResponse:
         "squares": [one for one in (roc_figure(found), precision_figure(found), reliability_figure(found)) if one],
         "gallery": rewarded_runs(asked, found.rewarded.items[:FEW], reader=request.user),
     }
-    return _page(request, "goldsets/calibration.html", grader, **context)
+    return grader_page(request, "goldsets/calibration.html", grader, **context)
 
 
 @login_required
@@ -69,13 +69,12 @@ def behind(request: HttpRequest, uid: str, version: int) -> HttpResponse:
     asked, _wrong = _question(request, grader, version)
     seen = look_at_calibration(request.user, asked)
     if seen.kept is None:
-        return _page(request, "goldsets/calibration_counting.html", grader, asked=asked, grader=grader)
+        return grader_page(request, "goldsets/calibration_counting.html", grader, asked=asked)
     title, uids = _which(seen.kept.found, request)
     page = max(1, number(request.GET.get("page"), 1))
     here = list(uids)[(page - 1) * ON_A_PAGE : page * ON_A_PAGE]
     query = urlencode({name: value or "" for name, value in asked.asked.items() if name != "version"})
     context: dict[str, Any] = {
-        "grader": grader,
         "asked": asked,
         "title": title,
         "count": len(uids),
@@ -86,7 +85,7 @@ def behind(request: HttpRequest, uid: str, version: int) -> HttpResponse:
         "which": urlencode({name: request.GET[name] for name in ("which", "cut") if name in request.GET}),
         "back": reverse("goldsets:calibration", args=[uid, version]) + f"?{query}",
     }
-    return _page(request, "goldsets/calibration_behind.html", grader, **context)
+    return grader_page(request, "goldsets/calibration_behind.html", grader, **context)
 
 
 def grader_for(request: HttpRequest, uid: str) -> Grader:
@@ -98,8 +97,9 @@ def grader_for(request: HttpRequest, uid: str) -> Grader:
     return grader
 
 
-def _page(request: HttpRequest, template: str, of: Grader, **context: Any) -> HttpResponse:
-    return project_page(request, template, project=of.project, at="graders", **context)
+def grader_page(request: HttpRequest, template: str, of: Grader, **context: Any) -> HttpResponse:
+    """A page about a grader, under the project's tabs."""
+    return project_page(request, template, project=of.project, at="graders", grader=of, **context)
 
 
 def _question(request: HttpRequest, grader: Grader, version: int) -> tuple[Question, dict[str, str]]:

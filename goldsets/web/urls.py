@@ -17,6 +17,7 @@ from goldsets.web import (
     raters,
     releases,
     splits,
+    watch,
 )
 
 app_name = "goldsets"
@@ -58,6 +59,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("datasets/<uuid:uid>/<int:number>/release/", releases.release, name="release"),
     path("graders/<uuid:uid>/versions/<int:version>/calibration/", calibration.calibration, name="calibration"),
     path("graders/<uuid:uid>/versions/<int:version>/calibration/runs/", calibration.behind, name="calibration_behind"),
+    path("graders/<uuid:uid>/versions/<int:version>/watch/", watch.watch, name="watch"),
     path("projects/<slug:slug>/datasets/", datasets.datasets, name="datasets"),
     path("datasets/<uuid:uid>/", datasets.dataset, name="dataset"),
     path("datasets/<uuid:uid>/run/", datasets.run, name="dataset_run"),

@@ -5,6 +5,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.urls import reverse
 
 from goldsets.actions.graders import add_version, register_grader, set_version
 from goldsets.actions.splitting import seal_splits
@@ -19,9 +20,10 @@ from reviews.enums import OutcomeResult, Split
 from reviews.errors import Invalid
 from reviews.models import Event, QueueItem, Task
 from tests import factories as make
-from tests.factories import graders
+from tests.factories import graders, labelled
 from tests.factories.furnished import judge
 from tests.reviews.api.talking import by, is_problem
+from tests.reviews.web.test_judging import enter
 
 pytestmark = pytest.mark.django_db
 
@@ -250,3 +252,42 @@ def test_a_grader_without_a_version_or_a_label_says_so(project, lead):
     assert report(version).missing == [
         "No scored run has a trusted label yet: settle some, or score settled ones.",
     ]
+
+
+# --- Watch ------------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def parting(project):
+    """Two checkpoints: at the first the grader and the experts agree, at the second it passes what they fail."""
+    rows = [{"task": f"task {number}", "family": "sealed" if number > 55 else ""} for number in range(60)]
+    items = labelled.runs(project, rows)
+    good, bad = {"authorised": 1, "consent": 1, "success": 3}, {"authorised": 0, "consent": 1}
+    labelled.settled(project, items, ([good] * 10 + [bad] * 10) + [good] * 5 + [bad] * 35)
+    made = graders.version(project)
+    graders.scored(made, *zip(items, [1] * 10 + [0] * 10, strict=False), meta={"training_step": 0, "kl": 0})
+    graders.scored(made, *zip(items[20:], [1] * 36 + [0] * 4, strict=True), meta={"training_step": 900, "kl": 16})
+    return made
+
+
+def test_a_grader_that_parts_from_the_experts_rings_on_page_api_and_command(lead, parting):
+    told = by(lead).get(f"/api/v1/graders/{parting.grader.uid}/watch/").json()
+    assert (told["rang"], told["checkpoints"]["alarm"]["since"]) == (True, "step 0")
+    assert [part["distance"] for part in told["checkpoints"]["parts"]] == [0, 4]
+    assert [part["gap"]["value"] for part in told["checkpoints"]["parts"]] == [0, pytest.approx(31 / 40)]
+    page = enter(lead).get(reverse("goldsets:watch", args=[parting.grader.uid, 1])).content.decode()
+    assert "<b>Alarm.</b> From step 0 to step 900 the grader moves by +0.40 and the experts by -0.38" in page
+    assert "by the square root of KL" in page
+    out = StringIO()
+    with pytest.raises(CommandError, match=r"they part\. Stop at step 0"):
+        call_command("watch_grader", parting.grader.name, stdout=out)
+    assert "step 900" in out.getvalue()
+
+
+def test_held_out_runs_stand_apart_and_are_logged_when_they_are_watched(project, lead, parting):
+    Task.objects.filter(project=project, family="sealed").update(split=Split.HELD_OUT)
+    address = f"/api/v1/graders/{parting.grader.uid}/watch/"
+    assert by(lead).get(address).json()["apart"] == []
+    assert not Event.objects.filter(verb="sealed.read").exists()
+    told = by(lead).get(address, {"sealed": "1"}).json()
+    assert sum(part["gap"]["n_units"] for part in told["checkpoints"]["parts"]) == 60
+    assert Event.objects.filter(verb="sealed.read").count() == 1
+    is_problem(by(lead).get(address, {"sealed": "perhaps"}), 422)

@@ -4,12 +4,12 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 
 from goldsets.actions.calibrating import read_sealed
 from goldsets.management.acting import acting_member
-from goldsets.management.reports import Rows, interval, is_uid, value
-from goldsets.models import Grader
+from goldsets.management.graders import GraderCommand, find_grader
+from goldsets.management.reports import interval, value
 from goldsets.queries.calibration import Report, calibration, question
 from goldsets.stats.checklist import in_words
 from reviews.enums import Role
@@ -19,24 +19,15 @@ from reviews.stats.result import Estimate
 OPTIONS = ("version", "criterion", "against", "part", "limit", "other")
 
 
-class Command(Rows):
+class Command(GraderCommand):
     help = "Prints how a version of a grader judges beside the experts' labels; with a limit, exits with 1 above it."
 
-    def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
-        """Django's own --version, which says which Django this is, makes way for the grader's."""
-        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **options)
-
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("grader", help="the grader's name, PROJECT/NAME, or its id")
-        parser.add_argument("--version", type=int, help="the version's number; otherwise the latest")
-        parser.add_argument("--criterion", help="the criterion whose scores are meant, empty for the run as a whole")
-        parser.add_argument("--against", default="", help="verdict, gates, KEY or KEY>=NUMBER")
+        super().add_arguments(parser)
         parser.add_argument("--part", default="", help="train, calibration or held_out; all that is not held out")
         parser.add_argument("--limit", type=float, help="the rate of false positives to stay under; 0.05")
         parser.add_argument("--other", type=int, help="another version to hold it against; the one before")
         parser.add_argument("--check", action="store_true", help="fail unless false positives are bounded at the limit")
-        parser.add_argument("--as", dest="email", help="e-mail of who reads held-out runs; otherwise the first lead")
-        parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
     def handle(self, **options: Any) -> None:
         grader = find_grader(options["grader"])
@@ -118,17 +109,3 @@ class Command(Rows):
             found.rewarded.successes,
             found.regrading.changes,
         ]
-
-
-def find_grader(name: str) -> Grader:
-    """The grader of that name, PROJECT/NAME or id. Raises CommandError when there is none, or more than one."""
-    graders = Grader.objects.select_related("project")
-    slug, slash, rest = name.partition("/")
-    found = list(graders.filter(project__slug=slug, name=rest)) if slash else []
-    found = found or list(graders.filter(uid=name) if is_uid(name) else graders.filter(name=name))
-    if not found:
-        raise CommandError(f"There is no grader called “{name}”.")
-    if len(found) > 1:
-        choices = ", ".join(f"{grader.project.slug}/{grader.name}" for grader in found)
-        raise CommandError(f"More than one grader is called “{name}”. Say which: {choices}.")
-    return found[0]
