@@ -4,6 +4,7 @@ How an import survives (`run_import`):
 1. A batch is one transaction: its runs, its refusals and the job's new position go in together or not at all.
 2. The position is written by compare-and-set. Whoever cancelled the job, or took it over after a kill, has moved the
    state or the position, and the one who comes late rolls back and stops.
+   No batch waits for the disk, only the end does: what a crash of the server takes back, it takes with its position.
 3. A job that is found running is taken up where its last batch ended. A run that came in twice would be there already.
 4. A row that cannot be read or stored is a refusal with its place; the rows around it go in.
 """
@@ -26,6 +27,7 @@ from reviews.actions.own_criteria import mistakes_in
 from reviews.actions.queueing import add_items
 from reviews.actions.routing import route
 from reviews.actions.scoring import ALREADY_THERE, CREATED, store_scores
+from reviews.actions.statements import commit_soon
 from reviews.actions.storing import Placing, Stored, policy_document, store_runs
 from reviews.enums import ImportState, ItemKind, Provenance, QueueState, Split, Verb
 from reviews.errors import AssayError, Conflict, Invalid
@@ -324,6 +326,7 @@ def _take(job: ImportJob, rows: list[ReadRow], *, bytes_done: int) -> None:
 @transaction.atomic
 def _store(job: ImportJob, rows: list[ReadRow], *, bytes_done: int) -> None:
     """One batch with the job's new position, or nothing."""
+    commit_soon()
     rows = [_with_right_criteria(row) for row in rows]
     runs = [run for row in rows for run in row.runs]
     refused = [row for row in rows if row.reason]

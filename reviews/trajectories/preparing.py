@@ -270,9 +270,21 @@ def _batches_of(file: RunFile, order: Order) -> Iterator[Batch]:
 
 
 @contextmanager
+def _collecting_less() -> Generator[None]:
+    """The collector of garbage looks less often at the objects of a batch, of which it would find all alive."""
+    before = gc.get_threshold()
+    gc.set_threshold(GARBAGE_AFTER)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@contextmanager
 def _beside(order: Order) -> Generator[Iterator[Batch]]:
     program = [sys.executable, "-m", __name__]
-    with subprocess.Popen(program, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:  # noqa: S603
+    reading = subprocess.Popen(program, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
+    with reading as reader, _collecting_less():
         try:
             yield _answers_of(reader, order)
         finally:
@@ -324,7 +336,6 @@ def _say(told: BinaryIO, what: Batch | End) -> None:
 
 
 if __name__ == "__main__":
-    gc.set_threshold(GARBAGE_AFTER)
     # Of its own: under PYTHONUNBUFFERED a write to the usual one may end half-way, when the system stops us in it.
-    with suppress(BrokenPipeError), open(sys.stdout.fileno(), "wb", closefd=False) as told:  # nobody is there any more
+    with _collecting_less(), suppress(BrokenPipeError), open(sys.stdout.fileno(), "wb", closefd=False) as told:
         _answer(sys.stdin.buffer, told)
