@@ -264,6 +264,8 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 60,
         "options": {"expires": 60},
     },
+    # By the clock and never by what a rater did, so that not even a busy machine tells what became of an item.
+    "settle-marked": {"task": "reviews.tasks.settle_marked", "schedule": 1, "options": {"expires": 1}},
     "weigh-answers": {"task": "reviews.tasks.weigh_answers", "schedule": 5, "options": {"expires": 5}},
     "queue-overlooked-imports": {"task": "reviews.tasks.queue_overlooked_imports", "schedule": 600},
     "count-watched-agreement": {

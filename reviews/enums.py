@@ -232,6 +232,14 @@ class WaitsFor(TextChoices):
     APART = "apart", "Set apart"
 
 
+class SettlingCause(TextChoices):
+    """What happened to an item that may settle it."""
+
+    JUDGED = "judged", "A judgment came in"
+    CORRECTED = "corrected", "A judgment was corrected"
+    SKIPPED = "skipped", "A rater passed it on"
+
+
 class ReferralKind(TextChoices):
     """To whom a lead passes an item on instead of deciding it; an item then waits for just that."""
 

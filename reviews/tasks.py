@@ -6,7 +6,7 @@ from celery import shared_task
 from django.db import OperationalError
 from django.utils import timezone
 
-from reviews.actions import importing, webhooks
+from reviews.actions import importing, settling, webhooks
 from reviews.actions.dealing import expire_leases
 from reviews.actions.labelling import weigh
 from reviews.queries.consensus import queues_to_weigh
@@ -17,6 +17,12 @@ from reviews.queries.webhooks import due_deliveries
 def expire_overdue_leases() -> int:
     """End leases that ran out. Beat asks for it every minute."""
     return expire_leases(now=timezone.now())
+
+
+@shared_task
+def settle_marked() -> int:
+    """Settle what raters have judged. Beat asks for it every second, whether anybody judges or not."""
+    return settling.settle_marked()
 
 
 @shared_task

@@ -22,6 +22,7 @@ from django.conf import settings as django_settings  # noqa: E402
 from django.core.cache import cache  # noqa: E402
 
 from annotator.celery import app as celery_app  # noqa: E402
+from tests.settling import settled_at_once  # noqa: E402
 
 # How long one example takes says nothing on a machine that does other things too.
 hypothesis.settings.register_profile("assay", deadline=None)
@@ -43,6 +44,16 @@ def empty_cache() -> Iterator[None]:
 def own_files(settings: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Uploads and exports of a test go to a folder of its own."""
     settings.MEDIA_ROOT = tmp_path_factory.mktemp("files")
+
+
+@pytest.fixture(autouse=True)
+def prompt_worker(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Settles what raters do at once, but not in tests marked `worker_away`."""
+    if request.node.get_closest_marker("worker_away"):
+        yield
+        return
+    with settled_at_once():
+        yield
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from reviews.actions.judging import submit
 from reviews.actions.pairing import make_comparisons_by_task
 from reviews.actions.queueing import create_queue
 from reviews.actions.rubrics import write_guideline, write_rubric
+from reviews.actions.settling import settle_marked
 from reviews.enums import ItemKind, SettleRule
 from reviews.models import Assignment, Candidate, Project, Queue
 
@@ -108,6 +109,7 @@ def _prefer(desk: Desk, rater: Rater, user: User) -> bool:
     seconds, payload = _said(desk, rater, assignment)
     desk.clock.moment += timedelta(seconds=seconds)
     submit(actor=user, uid=assignment.uid, payload=payload, idempotency_key=f"demo-{assignment.uid}")
+    settle_marked()
     desk.clock.moment += timedelta(seconds=4)
     return True
 

@@ -39,6 +39,7 @@ from reviews.actions.judging import submit
 from reviews.actions.projects import accept_invitation, change_membership, create_project, invite
 from reviews.actions.queueing import create_queue
 from reviews.actions.rubrics import write_guideline, write_rubric
+from reviews.actions.settling import settle_marked
 from reviews.enums import Basis, QueueItemState, QueueOrder, ReasonCode, Role, SettleRule, SkipReason
 from reviews.models import Label, Membership, Outcome, Project, Queue, QueueItem
 from reviews.queries.resting import judgments_before_label
@@ -256,6 +257,7 @@ def _judge_one(
         moment += timedelta(seconds=min(30, verdict.seconds))
         yield moment
         skip(actor=user, uid=assignment.uid, reason=rng.choice((SkipReason.NOT_MY_FIELD, SkipReason.GUIDELINE)))
+        settle_marked()
         return moment
     while (end - moment).total_seconds() > SECONDS_BETWEEN_SIGNS:
         moment += timedelta(seconds=SECONDS_BETWEEN_SIGNS)
@@ -263,6 +265,7 @@ def _judge_one(
         renew(actor=user, uid=assignment.uid)
     yield end
     submit(actor=user, uid=assignment.uid, payload=verdict.payload, idempotency_key=f"demo-{assignment.uid}")
+    settle_marked()
     return end
 
 

@@ -18,6 +18,7 @@ from reviews.actions.dealing import claim
 from reviews.actions.judging import submit
 from reviews.actions.queueing import add_items, create_queue
 from reviews.actions.rubrics import write_rubric
+from reviews.actions.settling import settle_marked
 from reviews.enums import SettleRule
 from reviews.models import Guideline, Item, Project, Queue
 from reviews.queries.payloads import steps_labelled
@@ -114,6 +115,7 @@ def label_some(queue: Queue, raters: dict[str, User], runs: dict[int, Run], cloc
         clock.moment += timedelta(seconds=rng.randrange(60, 200))
         payload = judge(ERRORS[key], run, wanted, rng)
         submit(actor=user, uid=assignment.uid, payload=payload, idempotency_key=f"demo-{assignment.uid}")
+        settle_marked()
 
 
 def _turns(raters: dict[str, User]) -> Iterator[tuple[str, User]]:

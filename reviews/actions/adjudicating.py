@@ -23,6 +23,7 @@ from reviews.actions.payloads import (
     subject_of,
 )
 from reviews.actions.referring import close_referral
+from reviews.actions.settling import settle
 from reviews.enums import Basis, QueueItemState, ReasonCode, ReferralKind, Verb, WaitsFor
 from reviews.errors import Conflict, Forbidden, Invalid
 from reviews.models import (
@@ -63,6 +64,7 @@ def adjudicate(*, actor: Any, queue_item: QueueItem, payload: Any, seen_revision
     and nothing is overwritten. Raises Forbidden, Conflict or Invalid.
     """
     check(actor, "adjudicate", queue_item.queue.project)
+    settle(queue_item_id=queue_item.pk)
     queue_item = (
         QueueItem.objects.select_for_update(of=("self",))
         .select_related("queue__rubric", "item__trajectory", "label")
@@ -102,6 +104,7 @@ def answer_first(*, actor: Any, queue_item: QueueItem, payload: Any) -> FirstAns
     `payload` is as for `adjudicate`, without reasons. Raises Forbidden, Conflict or Invalid.
     """
     check(actor, "adjudicate", queue_item.queue.project)
+    settle(queue_item_id=queue_item.pk)
     queue_item = (
         QueueItem.objects.select_for_update(of=("self",))
         .select_related("queue__rubric", "item__trajectory", "label")
@@ -139,6 +142,7 @@ def undo(*, actor: Any, queue_item: QueueItem, seen_revision: int | None = None)
     decision stands.
     """
     check(actor, "adjudicate", queue_item.queue.project)
+    settle(queue_item_id=queue_item.pk)
     queue_item = (
         QueueItem.objects.select_for_update(of=("self",))
         .select_related("queue__rubric", "item__trajectory", "label__adjudication")

@@ -17,10 +17,10 @@ from django.utils import timezone
 from reviews.actions.dealing import ended_sentence, own_assignment
 from reviews.actions.events import record
 from reviews.actions.judging import SUBMITTED, Receipt, check_correctable, check_key, write_judgment
-from reviews.actions.labelling import look_again
+from reviews.actions.marking import mark
 from reviews.actions.payloads import read_judgment, subject_of_assignment
 from reviews.actions.referring import correction_answers
-from reviews.enums import AssignmentState, Verb
+from reviews.enums import AssignmentState, SettlingCause, Verb
 from reviews.errors import Conflict
 from reviews.models import Draft
 
@@ -62,5 +62,5 @@ def correct(*, actor: Any, uid: Any, payload: Any, idempotency_key: str, seen_re
     correction_answers(assignment, judgment)
     first = assignment.ended_at or now
     at_once = now <= first + timedelta(seconds=UNDO_SECONDS + GRACE_SECONDS)
-    look_again(queue_item_id=assignment.slot.queue_item_id, since=first if at_once else now)
+    mark(assignment.slot.queue_item_id, SettlingCause.CORRECTED, since=first if at_once else now)
     return Receipt(judgment=judgment, created=True)

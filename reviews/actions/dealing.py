@@ -32,13 +32,23 @@ from django.utils.module_loading import import_string
 from reviews.actions.admitting import admit, check_qualified, done_sentence
 from reviews.actions.domains import check_domain
 from reviews.actions.events import record
+from reviews.actions.marking import mark
 from reviews.actions.statements import first_row
-from reviews.enums import AssignmentState, Purpose, QueueItemState, QueueState, SkipReason, SlotState, Verb, WaitsFor
+from reviews.enums import (
+    AssignmentState,
+    Purpose,
+    QueueItemState,
+    QueueState,
+    SettlingCause,
+    SkipReason,
+    SlotState,
+    Verb,
+    WaitsFor,
+)
 from reviews.errors import Conflict, Invalid, NotFound, NothingToDeal
 from reviews.models import Assignment, Queue, QueueItem, RaterCursor, Slot
 from reviews.rules import check
 
-SKIPS_UNTIL_LEAD = 3
 NOTE_LENGTH = 2000
 # How many open slots come before one that was given back.
 SLOTS_IN_BETWEEN = 12
@@ -333,7 +343,7 @@ def release(*, actor: Any, uid: Any) -> Assignment:
 
 @transaction.atomic
 def skip(*, actor: Any, uid: Any, reason: str, note: str = "") -> Assignment:
-    """Pass the item on for good, with a reason. The third skip of an item brings it to a lead."""
+    """Pass the item on for good, with a reason. The worker brings it to a lead where that was the third skip."""
     errors = {}
     if reason not in SkipReason.values:
         errors["reason"] = f"Say why: one of {', '.join(SkipReason.values)}."
@@ -353,7 +363,7 @@ def skip(*, actor: Any, uid: Any, reason: str, note: str = "") -> Assignment:
     record(
         project=assignment.queue.project, actor=actor, verb=Verb.ASSIGNMENT_SKIPPED, target=assignment, reason=reason
     )
-    _bring_to_lead_after_skips(assignment)
+    mark(assignment.slot.queue_item_id, SettlingCause.SKIPPED)
     return assignment
 
 
@@ -370,18 +380,23 @@ def _end(assignment: Assignment, state: AssignmentState) -> None:
     reopen(assignment)
 
 
+REOPEN = """
+    UPDATE reviews_slot slot SET place = %(place)s,
+        state = CASE WHEN item.state = 'collecting' OR queue.purpose <> 'work' THEN 'open' ELSE 'withdrawn' END
+    FROM reviews_queueitem item JOIN reviews_queue queue ON queue.id = item.queue_id
+    WHERE slot.id = %(slot)s AND slot.state = 'leased' AND item.id = slot.queue_item_id AND %(occasion)s = 1
+    RETURNING slot.id
+"""
+
+
 def reopen(assignment: Assignment) -> None:
     """Open the assignment's slot again, in front of every rater's cursor. Of an item that is no longer collecting it is
-    withdrawn, but not where people learn: there no item ever collects. A second occasion has none of its own."""
-    if assignment.occasion > 1:
-        return
-    slot = assignment.slot
-    state, purpose = QueueItem.objects.values_list("state", "queue__purpose").get(pk=slot.queue_item_id)
-    if state != QueueItemState.COLLECTING and purpose == Purpose.WORK:
-        Slot.objects.filter(pk=slot.pk, state=SlotState.LEASED).update(state=SlotState.WITHDRAWN)
-        return
-    place = place_in_front(slot.queue_id)
-    Slot.objects.filter(pk=slot.pk, state=SlotState.LEASED).update(state=SlotState.OPEN, place=place)
+    withdrawn, but not where people learn: there no item ever collects. A second occasion has none of its own.
+
+    The same statements whatever the item, since a rater waits for them.
+    """
+    place = place_in_front(assignment.queue_id)
+    first_row(REOPEN, slot=assignment.slot_id, place=place, occasion=assignment.occasion)
 
 
 def place_in_front(queue_id: int) -> int:
@@ -393,14 +408,6 @@ def place_in_front(queue_id: int) -> int:
     ahead = Slot.objects.filter(queue=queue_id, state=SlotState.OPEN, place__gt=furthest).order_by("place")
     places = list(ahead.values_list("place", flat=True)[:SLOTS_IN_BETWEEN])
     return (places[-1] if places else furthest) + 1
-
-
-def _bring_to_lead_after_skips(assignment: Assignment) -> None:
-    skips = Assignment.objects.filter(
-        queue=assignment.queue_id, item=assignment.item_id, state=AssignmentState.SKIPPED, occasion=1
-    ).count()
-    if skips >= SKIPS_UNTIL_LEAD:
-        send_to_lead(queue_item=assignment.slot.queue_item, why=WaitsFor.SKIPS)
 
 
 def send_to_lead(*, queue_item: QueueItem, why: WaitsFor) -> bool:

@@ -11,10 +11,10 @@ from django.utils import timezone
 from reviews.actions.admitting import check_may_submit, may_vote_again
 from reviews.actions.dealing import count_active_time, ended_sentence, lease_end, own_assignment
 from reviews.actions.events import record
-from reviews.actions.labelling import settle_by_rule
+from reviews.actions.marking import mark
 from reviews.actions.payloads import Answers, read_judgment, storable, subject_of_assignment
 from reviews.actions.qualifying import weigh
-from reviews.enums import AssignmentState, Purpose, QueueItemState, SlotState, Verb
+from reviews.enums import AssignmentState, Purpose, QueueItemState, SettlingCause, SlotState, Verb
 from reviews.errors import Conflict, Invalid
 from reviews.models import (
     Assignment,
@@ -110,7 +110,7 @@ def submit(*, actor: Any, uid: Any, payload: Any, idempotency_key: str, worked: 
     Slot.objects.filter(pk=assignment.slot_id, state=taken).update(state=SlotState.DONE)
     Draft.objects.filter(assignment=assignment).delete()
     record(project=assignment.queue.project, actor=actor, verb=Verb.JUDGMENT_SUBMITTED, target=judgment)
-    settle_by_rule(queue_item_id=assignment.slot.queue_item_id)
+    mark(assignment.slot.queue_item_id, SettlingCause.JUDGED)
     if assignment.queue.purpose == Purpose.QUALIFICATION:
         weigh(queue=assignment.queue, rater_id=assignment.rater_id)
     return Receipt(judgment=judgment, created=True)

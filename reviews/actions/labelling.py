@@ -2,7 +2,8 @@
 
 A new one supersedes the last.
 
-The rule looks once the last wanted judgment of an item is in (`settle_by_rule`):
+The rule looks once the last wanted judgment of an item is in (`settle_by_rule`), in the worker and never in the answer
+to a rater (`settling`):
 1. Judgments with an unsure gate do not count; the item goes to another rater for each, twice at most, then to a lead.
 2. Gates must be unanimous. A failed gate settles only with one failure step.
 3. Other values must be unanimous, or have a strict majority where the queue says so. A tie never breaks silently.
@@ -71,9 +72,10 @@ class Agreed:
 def settle_by_rule(*, queue_item_id: int) -> Label | None:
     """Settle an item whose judgments are all in, or pass it on as the module says. None when it stays unsettled."""
     queue_item = _locked(queue_item_id)
-    # Asked whatever the item's state, so that a judgment of a settled item takes no other time than any.
+    if queue_item.state != QueueItemState.COLLECTING:
+        return None
     slots = Counter(Slot.objects.filter(queue_item=queue_item).values_list("state", flat=True))
-    if queue_item.state != QueueItemState.COLLECTING or slots[SlotState.OPEN] or slots[SlotState.LEASED]:
+    if slots[SlotState.OPEN] or slots[SlotState.LEASED]:
         return None
     sure = _sure_judgments(queue_item)
     if len(sure) < queue_item.queue.overlap:
@@ -155,7 +157,7 @@ def look_again(*, queue_item_id: int, since: datetime) -> None:
 
 
 def _locked(queue_item_id: int) -> QueueItem:
-    locked = QueueItem.objects.select_for_update(of=("self",)).select_related("queue__rubric", "label")
+    locked = QueueItem.objects.select_for_update(of=("self",), no_key=True).select_related("queue__rubric", "label")
     return locked.get(pk=queue_item_id)
 
 

@@ -15,6 +15,7 @@ from django.utils import timezone
 from reviews.actions.events import record
 from reviews.actions.labelling import look_again
 from reviews.actions.payloads import storable
+from reviews.actions.settling import settle
 from reviews.enums import QueueItemState, ReferralKind, Verb, WaitsFor
 from reviews.errors import Conflict, Forbidden, Invalid, NotFound
 from reviews.models import Assignment, Judgment, QueueItem, Referral, ReferralAnswer
@@ -28,6 +29,7 @@ TEXT_LENGTH = 2000
 def refer(*, actor: Any, queue_item: QueueItem, kind: str, text: str) -> Referral:
     """Pass an item on. Raises Forbidden, Invalid, or Conflict where it does not wait or is passed on already."""
     check(actor, "adjudicate", queue_item.queue.project)
+    settle(queue_item_id=queue_item.pk)
     queue_item = QueueItem.objects.select_for_update(of=("self",)).select_related("queue").get(pk=queue_item.pk)
     if Judgment.objects.filter(queue=queue_item.queue_id, item=queue_item.item_id, rater=actor).exists():
         raise Forbidden("You judged this item yourself, so another lead settles it.")
@@ -89,14 +91,18 @@ def answer_referral(*, actor: Any, uid: Any, text: str) -> ReferralAnswer:
 
 
 def correction_answers(assignment: Assignment, judgment: Judgment) -> None:
-    """Let a correction answer the question that was asked of its item. Call it in the correction's transaction."""
-    queue_item = (
-        QueueItem.objects.select_for_update(of=("self",))
-        .select_related("queue")
-        .get(queue=assignment.queue_id, item=assignment.item_id)
-    )
+    """Let a correction answer the question that was asked of its item. Call it in the correction's transaction.
+
+    Where nothing was asked the item is not locked: a rater waits for nobody who is settling it.
+    """
+    asked = Referral.objects.filter(
+        queue_item=assignment.slot.queue_item_id, kind=ReferralKind.RATERS, closed_at=None
+    ).first()
+    if asked is None:
+        return
+    queue_item = QueueItem.objects.select_for_update(of=("self",)).select_related("queue").get(pk=asked.queue_item_id)
     referral = open_referral(queue_item)
-    if referral is None or referral.kind != ReferralKind.RATERS:
+    if referral is None or referral.pk != asked.pk:
         return
     if not referral.answers.filter(rater=judgment.rater_id).exists():
         _answered(referral, queue_item, judgment.rater, revision=judgment.revision)

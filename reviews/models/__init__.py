@@ -13,7 +13,7 @@ from .pause import RaterPause
 from .preferences import Preferences
 from .project import Invitation, Membership, Project
 from .question import GuidelineNote, Question
-from .queue import Queue, QueueItem, RaterCursor, Slot
+from .queue import Queue, QueueItem, RaterCursor, SettlingMark, Slot
 from .referral import DecisionDraft, FirstAnswer, Referral, ReferralAnswer
 from .rubric import Criterion, Guideline, Principle, Rubric
 from .task import TaskVersion
@@ -75,6 +75,7 @@ __all__ = [
     "ReferralAnswer",
     "Rubric",
     "RunScore",
+    "SettlingMark",
     "Slot",
     "Step",
     "StepLabel",

@@ -7,7 +7,16 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils import timezone
 
-from reviews.enums import Purpose, QueueItemState, QueueOrder, QueueState, SettleRule, SlotState, WaitsFor
+from reviews.enums import (
+    Purpose,
+    QueueItemState,
+    QueueOrder,
+    QueueState,
+    SettleRule,
+    SettlingCause,
+    SlotState,
+    WaitsFor,
+)
 
 from .base import PublicModel
 from .item import Item
@@ -175,6 +184,20 @@ class Slot(models.Model):
 
     def __str__(self) -> str:
         return f"slot {self.number} of {self.queue_item_id}"
+
+
+class SettlingMark(models.Model):
+    """The worker has to look at this item. What raters do leaves one, whatever item it was, and changes no other row.
+
+    `since` is the moment from which on a label made by rule is put to the test again.
+    """
+
+    queue_item = models.ForeignKey(QueueItem, on_delete=models.PROTECT, related_name="settling_marks")
+    cause = models.CharField(max_length=10, choices=SettlingCause)
+    since = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"{self.get_cause_display()}: {self.queue_item_id}"
 
 
 class RaterCursor(models.Model):
