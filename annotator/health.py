@@ -75,7 +75,9 @@ def _worker() -> Part:
         )
     if pulse is None:
         return Part("worker", False, "No worker has been seen yet. Is one running, and beat beside it?")
-    return Part("worker", False, f"No worker has been seen for {pulse:.0f} seconds; imports and exports wait.", pulse)
+    return Part(
+        "worker", False, f"No worker has been seen for {pulse:.0f} seconds; imports, exports and labels wait.", pulse
+    )
 
 
 def waiting_tasks() -> int | None:

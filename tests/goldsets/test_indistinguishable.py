@@ -13,12 +13,14 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from goldsets.actions.gold import set_gold_rate
 from goldsets.models import GoldPlacement
 from reviews.actions.queueing import add_items
+from reviews.actions.settling import settle_marked
 from reviews.models import QueueItem
 from reviews.trajectories.schema import Step
 from tests import factories as make
 from tests.reviews.api.talking import by
 
-pytestmark = pytest.mark.django_db
+# The worker works in a process of its own, not in that which answers.
+pytestmark = [pytest.mark.django_db, pytest.mark.worker_away]
 
 GOLD, PLAIN, RATE = 14, 42, "0.25"
 
@@ -31,11 +33,10 @@ def some_item(project, rng):
 
 def a_queue(rng):
     project = make.project()
-    # Alice is the first of two on each plain item: whoever is the last settles it, which takes time that gold does not
-    # (docs/blindness.md, "What blindness does not cover").
-    queue = make.queue(project, items=[some_item(project, rng) for _ in range(GOLD)], overlap=2)
-    for name in ("Gwen", "Greta"):
-        judged(queue, make.expert(project, name))
+    # Each plain item waits for one judgment, so Alice is the last to judge it; gold is settled long before.
+    queue = make.queue(project, items=[some_item(project, rng) for _ in range(GOLD)], overlap=1)
+    judged(queue, make.expert(project, "Gwen"))
+    settle_marked()
     for row in QueueItem.objects.filter(queue=queue):
         make.gold(row)
     add_items(actor=make.lead_of(project), queue=queue, items=[some_item(project, rng) for _ in range(PLAIN)])
