@@ -1,7 +1,7 @@
 """A worker that is never late: what raters marked is settled as soon as the transaction that marked it stands.
 
-Tests about labels need no word about the worker then. It is the same action as the worker's, on the same marks; only the
-second that a beat takes is left out. `transaction.on_commit` would do, were the transaction of a test ever committed.
+Tests about labels need no word about the worker then. It is the worker's own action, on the same marks; only the second
+that a beat takes is left out. `transaction.on_commit` would do, were the transaction of a test ever committed.
 """
 
 from collections.abc import Iterator

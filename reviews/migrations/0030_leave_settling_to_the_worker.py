@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('reviews', '0028_change_guidelines_by_trial'),
+        ('reviews', '0029_settle_items_without_raters'),
     ]
 
     operations = [
