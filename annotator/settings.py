@@ -282,6 +282,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "deal-families": {"task": "goldsets.tasks.deal_families", "schedule": 300, "options": {"expires": 300}},
     "queue-overlooked-judges": {"task": "goldsets.tasks.queue_overlooked_judges", "schedule": 600},
     "queue-overlooked-exports": {"task": "goldsets.tasks.queue_overlooked_exports", "schedule": 600},
+    "queue-overlooked-compiles": {"task": "goldsets.tasks.queue_overlooked_compiles", "schedule": 600},
 }
 
 # What webhooks may hear of, by the name they know it under, with the verbs of the audit log that are meant.

@@ -312,6 +312,14 @@ class GoldVerb(TextChoices):
     STAGE_ROLLED_BACK = "stage.rolled_back", "had a stage rolled back"
     STAGE_EXPIRED = "stage.expired", "had a stage expire"
     STAGE_RETIRED = "stage.retired", "retired a stage"
+    COMPILE_STARTED = "reviewer.started", "began to compile a reviewer"
+    COMPILE_CANCELLED = "reviewer.cancelled", "cancelled a compile"
+    COMPILE_FAILED = "reviewer.failed", "had a compile fail"
+    SEALED_TEST_READ = "reviewer.test_read", "had a reviewer read the sealed test"
+    REVIEWER_PROVEN = "reviewer.proven", "had a reviewer proven"
+    REVIEWER_REFUSED = "reviewer.refused", "had a reviewer refused"
+    REVIEWER_SIGNED = "reviewer.signed", "signed a reviewer"
+    REVIEWER_READ = "reviewer.read", "downloaded a reviewer"
 
 
 GOLD_MOVES = {

@@ -6,7 +6,7 @@ from celery import shared_task
 from django.db import OperationalError
 from django.utils import timezone
 
-from goldsets.actions import exporting, judge_work, judges
+from goldsets.actions import compiling, exporting, judge_work, judges
 from goldsets.actions.calibrating import read_sealed
 from goldsets.actions.grader_scores import adopt_scores
 from goldsets.actions.splitting import deal_new_families
@@ -73,6 +73,19 @@ def queue_overlooked_judges() -> None:
     """Queue runs of judges that nobody took up. One that is at work all the same is left alone."""
     for run_id in judges.overlooked_judges(now=timezone.now()):
         run_judge.delay(run_id)
+def run_compile(self: Any, reviewer_id: int) -> None:
+    """Compile a reviewer. While the database is away, the task waits and begins anew."""
+    try:
+        compiling.run_compile(reviewer_id=reviewer_id)
+    except OperationalError as error:
+        raise self.retry(exc=error, countdown=min(60, 2**self.request.retries)) from error
+
+
+@shared_task
+def queue_overlooked_compiles() -> None:
+    """Queue compiles that nobody took up. One that is in the queue all the same is finished once."""
+    for reviewer_id in compiling.overlooked_compiles(now=timezone.now()):
+        run_compile.delay(reviewer_id)
 
 
 @shared_task

@@ -85,6 +85,8 @@ TABLE = {
     "sign": (is_lead | is_admin, "Only leads and admins sign for what leaves."),
     "view_graders": (is_lead | is_engineer, "Only leads and engineers see graders and their scores."),
     "manage_graders": (is_lead | is_engineer, "Only leads and engineers register graders and bring in their scores."),
+    "compile": (is_lead | is_engineer, "Only leads and engineers compile reviewers."),
+    "view_reviewers": (is_lead | is_engineer | is_admin, "Only leads, engineers and admins see reviewers."),
     "manage_splits": (is_lead, "Only leads say how families are split."),
     "view_costs": (is_lead | is_engineer | is_admin, "Only leads, engineers and admins see what judgement costs."),
     "manage_prices": (is_lead, "Only leads say what an hour costs."),

@@ -8,14 +8,12 @@ How an export survives (`run_export`):
 5. A finished version is never written again; the database refuses it. A cancelled one is dropped within a batch.
 """
 
-import fcntl
 import json
 import logging
 import shutil
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -26,6 +24,7 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from goldsets.actions.alone import alone_in
 from goldsets.actions.defining import complete
 from goldsets.actions.leaks import check_for_leaks
 from goldsets.actions.splitting import deal_families
@@ -185,7 +184,7 @@ def run_export(*, version_id: int, progress: Callable[[DatasetVersion], None] = 
         return version
     working = _working_folder(version)
     try:
-        with _alone_in(working) as alone:
+        with alone_in(working) as alone:
             if alone:
                 _export(version, working, progress)
     except OSError as error:
@@ -197,19 +196,6 @@ def run_export(*, version_id: int, progress: Callable[[DatasetVersion], None] = 
 def _working_folder(version: DatasetVersion) -> Path:
     final = folder_of(version)
     return final.with_name(f".{final.name}")
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[bool]:
-    """The folder, and whether nobody else works in it. A killed process lets go of it by dying."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        yield True
 
 
 def _export(version: DatasetVersion, working: Path, progress: Callable[[DatasetVersion], None]) -> None:

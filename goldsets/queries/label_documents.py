@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from django.db import connection
 
-from goldsets.models import DatasetVersion
+from goldsets.models import DatasetVersion, Reviewer
 from goldsets.writers.document import Document, GuidelineText, Question, RubricText, Words
 from reviews.enums import GateAnswer
 from reviews.models import Criterion, Guideline, Project, Rubric
@@ -25,10 +25,10 @@ SIZES = """
         (SELECT sum(octet_length(step.body)) FROM reviews_candidate candidate
          JOIN reviews_step step ON step.trajectory_id = candidate.trajectory_id WHERE candidate.item_id = item.id),
         0)
-    FROM goldsets_datasetrow chosen
+    FROM {chosen} chosen
     JOIN reviews_queueitem queue_item ON queue_item.id = chosen.queue_item_id
     JOIN reviews_item item ON item.id = queue_item.item_id
-    WHERE chosen.version_id = %(version)s AND chosen.position > %(after)s AND chosen.position <= %(after)s + %(most)s
+    WHERE chosen.{owner} = %(owner)s AND chosen.position > %(after)s AND chosen.position <= %(after)s + %(most)s
     ORDER BY chosen.position
 """
 
@@ -105,7 +105,7 @@ DOCUMENTS = """
                 run.redactions
             ) ORDER BY shown.position)
             FROM (
-                SELECT 1 AS position, 0 AS shared, '' AS role, '{}'::jsonb AS result, item.trajectory_id
+                SELECT 1 AS position, 0 AS shared, '' AS role, '{{}}'::jsonb AS result, item.trajectory_id
                 WHERE item.trajectory_id IS NOT NULL
                 UNION ALL
                 SELECT position, shared, role, result, trajectory_id FROM reviews_candidate
@@ -113,7 +113,7 @@ DOCUMENTS = """
             ) shown JOIN reviews_trajectory run ON run.id = shown.trajectory_id
         ), '[]')
     )::text
-    FROM goldsets_datasetrow chosen
+    FROM {chosen} chosen
     JOIN reviews_queueitem queue_item ON queue_item.id = chosen.queue_item_id
     JOIN reviews_queue queue ON queue.id = queue_item.queue_id
     JOIN reviews_item item ON item.id = queue_item.item_id
@@ -124,29 +124,37 @@ DOCUMENTS = """
         ON policy.id = CASE WHEN single.id IS NULL THEN task.policy_id ELSE single.policy_id END
     LEFT JOIN reviews_adjudication decision ON decision.id = label.adjudication_id
     LEFT JOIN reviews_membership lead ON lead.user_id = decision.lead_id AND lead.project_id = queue.project_id
-    WHERE chosen.version_id = %(version)s AND chosen.position > %(after)s AND chosen.position <= %(last)s
+    WHERE chosen.{owner} = %(owner)s AND chosen.position > %(after)s AND chosen.position <= %(last)s
     ORDER BY chosen.position
 """
 
 _decode = msgspec.json.Decoder(Document).decode
 
 
-def documents(version: DatasetVersion, words: Words, *, after: int, last: int) -> Iterator[list[Document]]:
+# Whose labels were chosen, once and for all, and where.
+CHOSEN = {
+    DatasetVersion: {"chosen": "goldsets_datasetrow", "owner": "version_id"},
+    Reviewer: {"chosen": "goldsets_reviewerlabel", "owner": "reviewer_id"},
+}
+
+
+def documents(owner: DatasetVersion | Reviewer, words: Words, *, after: int, last: int) -> Iterator[list[Document]]:
     """The labels at the positions behind `after` up to `last`, in batches. Two queries each."""
+    query = DOCUMENTS.format(**CHOSEN[type(owner)])
     while after < last:
-        end = _batch_end(version, after, last)
+        end = _batch_end(owner, after, last)
         with connection.cursor() as cursor:
-            cursor.execute(DOCUMENTS, {"version": version.pk, "after": after, "last": end})
+            cursor.execute(query, {"owner": owner.pk, "after": after, "last": end})
             batch = [_decode(text) for (text,) in cursor.fetchall()]
         _learn(words, batch)
         yield batch
         after = end
 
 
-def _batch_end(version: DatasetVersion, after: int, last: int) -> int:
+def _batch_end(owner: DatasetVersion | Reviewer, after: int, last: int) -> int:
     most = min(BATCH_LABELS, last - after)
     with connection.cursor() as cursor:
-        cursor.execute(SIZES, {"version": version.pk, "after": after, "most": most})
+        cursor.execute(SIZES.format(**CHOSEN[type(owner)]), {"owner": owner.pk, "after": after, "most": most})
         held = 0
         for position, size in cursor.fetchall():
             held += size

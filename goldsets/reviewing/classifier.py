@@ -44,14 +44,14 @@ def fit(training: Sequence[Example], development: Sequence[Example]) -> dict[str
     return {
         "kind": "classifier",
         "most_terms": MOST_TERMS,
-        "terms": {term: [round(idf[term], DIGITS), round(float(weights[places[term]]), DIGITS)] for term in idf},
+        "terms": {term: [_rounded(idf[term]), _rounded(weights[places[term]])] for term in idf},
         "structure": {
-            name: [round(part, DIGITS) for part in (each.mean, each.scale, float(weight), each.low, each.high)]
+            name: [_rounded(part) for part in (each.mean, each.scale, weight, each.low, each.high)]
             for (name, each), weight in zip(scaling.items(), weights[len(idf) :], strict=True)
         },
-        "intercept": round(float(model.intercept_[0]), DIGITS),
-        "slope": round(float(calibration.coef_[0][0]), DIGITS),
-        "offset": round(float(calibration.intercept_[0]), DIGITS),
+        "intercept": _rounded(model.intercept_[0]),
+        "slope": _rounded(calibration.coef_[0][0]),
+        "offset": _rounded(calibration.intercept_[0]),
         "least_known": _least_known(development, idf),
         "thresholds": {"pass": None, "fail": None},
     }
@@ -63,6 +63,11 @@ def pass_probability(reviewer: dict[str, Any], example: Example) -> float:
     if found.verdict is None:
         return 0.5
     return found.confidence if found.verdict else 1 - found.confidence
+
+
+def _rounded(number: float) -> float:
+    """A plain number that comes back from any JSON as it went in; there is no -0.0 in a database's JSON."""
+    return round(float(number), DIGITS) + 0.0
 
 
 def _idf(counts: Sequence[Counter[str]]) -> dict[str, float]:
@@ -84,9 +89,15 @@ class Scaling(NamedTuple):
 def _scaling(examples: Sequence[Example]) -> dict[str, Scaling]:
     values = np.log1p([[example.structure.get(name, 0.0) for name in MEASURES] for example in examples])
     return {
-        name: Scaling(float(column.mean()), float(column.std()) or 1.0, float(column.min()), float(column.max()))
+        name: Scaling(float(column.mean()), _spread(column), float(column.min()), float(column.max()))
         for name, column in zip(MEASURES, values.T, strict=True)
     }
+
+
+def _spread(column: np.ndarray) -> float:
+    """The standard deviation; 1 where it would be rounded to nothing, as of a measure that is always the same."""
+    spread = float(column.std())
+    return spread if _rounded(spread) else 1.0
 
 
 def _least_known(examples: Sequence[Example], idf: dict[str, float]) -> float:
@@ -95,7 +106,7 @@ def _least_known(examples: Sequence[Example], idf: dict[str, float]) -> float:
     for example in examples:
         terms = terms_of(example.text)
         shares.append(sum(times for term, times in terms.items() if term in idf) / (terms.total() or 1))
-    return round(min(shares) / 2, DIGITS)
+    return _rounded(min(shares) / 2)
 
 
 def _matrix(

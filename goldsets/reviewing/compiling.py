@@ -1,6 +1,6 @@
 """Compiles labels into a reviewer with its proof, or into a refusal that says what is missing."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,21 +28,26 @@ def compile_reviewer(
     demands: Demands | None = None,
     seed: str = "",
     sealed: Collection[str] = (),
+    certifying: Collection[str] = (),
     rules: Sequence[Mapping[str, Any]] = (),
+    tell: Callable[[str], None] = lambda stage: None,
 ) -> Compiled:
     """The rung of rules where rules are given, else the classifier.
 
-    Nothing is fitted where there are too few labels, where they leak, or where the experts disagree too much.
+    Nothing is fitted where there are too few labels, where they leak, or where the experts disagree too much. `tell`
+    hears what is done next, and stops it by raising.
     """
     demands = demands or Demands()
-    parts = split_families(examples, seed=seed, sealed=sealed)
+    parts = split_families(examples, seed=seed, sealed=sealed, certifying=certifying)
     families = {part: sorted({example.family for example in found}) for part, found in parts.items()}
     proofs = [enough(examples, parts, demands), ceiling(examples, demands), leaks(parts)]
     if any(proof.holds is False for proof in proofs):
         return Compiled(None, Assurance(tuple(proofs), demands), families)
+    tell("Fitting")
     if rules:
         reviewer: dict[str, Any] = {"kind": "rules", "rules": list(rules), "thresholds": {"pass": None, "fail": None}}
     else:
         reviewer = fit(parts[Part.TRAIN], parts[Part.DEVELOPMENT])
+    tell("Proving")
     reviewer, found = prove(reviewer, parts, target, demands)
     return Compiled(reviewer, Assurance((*proofs, *found), demands), families)

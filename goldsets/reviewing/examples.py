@@ -28,20 +28,29 @@ class Example:
 
 @dataclass(frozen=True)
 class Target:
-    """The one decision that is compiled: a criterion passes from the value `at_least` on."""
+    """The one decision that is compiled: a criterion passes from the value `at_least` on, of a choice with that alone.
+
+    Where `gates` are named instead, all of them pass.
+    """
 
     criterion: str
     at_least: int = 1
     is_gate: bool = True
+    is_choice: bool = False
+    gates: tuple[str, ...] = ()
 
 
-def examples_from(rows: Iterable[Mapping[str, Any]], target: Target) -> list[Example]:
-    """The examples in rows of exported labels; a row whose label says nothing on the criterion gives none."""
+def examples_from(rows: Iterable[Mapping[str, Any]], target: Target, *, first: int = 0) -> list[Example]:
+    """The examples in rows of exported labels; a row whose label says nothing on the criterion gives none.
+
+    `first` is the position of the first row, where others came before.
+    """
     found = []
-    for position, row in enumerate(rows):
+    for position, row in enumerate(rows, start=first):
         label = _said(row["values"], target)
         if label is None:
             continue
+        item = item_of(row)
         votes = {
             judgment["rater"]: said
             for judgment in row["judgments"]
@@ -51,8 +60,8 @@ def examples_from(rows: Iterable[Mapping[str, Any]], target: Target) -> list[Exa
             Example(
                 key=row["item"],
                 family=row["family"] or f"task {row['task_key'] or row['item']}",
-                text=text_of(row),
-                structure=structure_of(row),
+                text=text_of(item),
+                structure=structure_of(item),
                 label=label,
                 votes=votes,
                 slices={part["name"]: part["value"] for part in row["slices"]},
@@ -63,9 +72,23 @@ def examples_from(rows: Iterable[Mapping[str, Any]], target: Target) -> list[Exa
     return found
 
 
+def item_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a reviewer reads of a row of exported labels: a run's steps and tools, or the four parts of a task."""
+    if task := row.get("task_version"):
+        parts = [task[part] for part in ("prompt", "world", "verifier", "intent")]
+        return {"id": row["item"], "text": "\n".join(part for part in parts if part)}
+    return {"id": row["item"], "steps": row["steps"], "tools": row["tools"]}
+
+
 def _said(values: Sequence[Mapping[str, Any]], target: Target) -> int | None:
     """Whether the answer passes; None where nothing was said, or the rater was unsure."""
+    if target.gates:
+        said = [value["value"] for value in values if value["criterion"] in target.gates]
+        if 0 in said:
+            return 0
+        return None if -1 in said or not said else 1
     for value in values:
         if value["criterion"] == target.criterion and value["value"] is not None and value["value"] >= 0:
-            return int(value["value"] >= target.at_least)
+            passes = value["value"] == target.at_least if target.is_choice else value["value"] >= target.at_least
+            return int(passes)
     return None

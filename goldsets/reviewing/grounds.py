@@ -38,7 +38,7 @@ def enough(examples: Sequence[Example], parts: Mapping[Part, Sequence[Example]],
         "families": all_families,
         "families_with_passes": families[1],
         "families_with_fails": families[0],
-        "parts": {part.value: Counter(WORD[example.label] for example in parts[part]) for part in Part},
+        "parts": {part.value: dict(Counter(WORD[example.label] for example in parts[part])) for part in Part},
     }
     return Proof("enough", "Enough labels", not missing, words, figures, tuple(missing))
 

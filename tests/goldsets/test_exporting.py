@@ -13,6 +13,7 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError
 
 from goldsets.actions import exporting
+from goldsets.actions.alone import alone_in
 from goldsets.actions.defining import define_dataset
 from goldsets.actions.exporting import cancel_export, read_file, run_export, start_export
 from goldsets.actions.gold import set_gold_rate
@@ -347,11 +348,11 @@ signal.pause()
 def test_a_worker_killed_outright_lets_go_of_its_folder(tmp_path):
     with subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path / "lock")], stdout=subprocess.PIPE) as worker:
         worker.stdout.readline()
-        with exporting._alone_in(tmp_path) as alone:
+        with alone_in(tmp_path) as alone:
             assert not alone
         worker.send_signal(signal.SIGKILL)
         worker.wait()
-        with exporting._alone_in(tmp_path) as alone:
+        with alone_in(tmp_path) as alone:
             assert alone
 
 

@@ -32,3 +32,14 @@ def test_what_is_sealed_goes_to_the_test_alone():
     parts = split_families(labelled(400), seed="", sealed=sealed)
     assert sealed <= {example.family for example in parts[Part.TEST]}
     assert not any(e.family in sealed for part in Part if part is not Part.TEST for e in parts[part])
+
+
+def test_what_is_sealed_or_for_calibration_stays_so_and_the_rest_is_spread_over_the_other_parts():
+    examples = labelled(1000, families=40)
+    sealed, certifying = [f"family-{n}" for n in range(4)], [f"family-{n}" for n in range(4, 20)]
+    parts = split_families(examples, seed="s", sealed=sealed, certifying=certifying)
+    families = {part: {example.family for example in found} for part, found in parts.items()}
+    # 40% are given to calibration, twice its share: the others get less, in proportion.
+    assert families[Part.CALIBRATION] == set(certifying)
+    assert set(sealed) <= families[Part.TEST]
+    assert [len(families[part]) for part in (Part.TRAIN, Part.DEVELOPMENT, Part.TEST)] == [12, 3, 9]

@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -104,6 +105,13 @@ def test_weights_say_what_the_library_says_that_fitted_them():
     labels = np.array([example.label for example in examples])
     assert said[labels == 1].mean() > said[labels == 0].mean() + 0.2
     assert json.loads(json.dumps(reviewer)) == reviewer
+
+
+def test_a_measure_that_is_always_the_same_divides_nothing():
+    examples = [replace(example, structure={**example.structure, "messages": 1}) for example in labelled(75)]
+    reviewer = fit(examples[:50], examples[50:])
+    assert reviewer["structure"]["messages"][1] == 1.0
+    assert 0 < pass_probability(reviewer, examples[0]) < 1
 
 
 def test_a_part_without_fails_cannot_be_fitted():

@@ -1,0 +1,233 @@
+"""Reviewers: the decisions of a queue with the rungs of their ladder, and what the compile of one rests on."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+
+from goldsets.enums import DatasetPurpose, FamilySplitName, GoldVerb, ReviewerState, Rung
+from goldsets.models import Reviewer
+from goldsets.queries.leaving import settled
+from goldsets.queries.splits import plan_of, tasks_apart_from, tasks_with_split
+from goldsets.reviewing.assurance import Demands
+from goldsets.reviewing.examples import Target
+from reviews.enums import Basis, CriterionKind, GateAnswer, ItemKind, Scope
+from reviews.models import Criterion, Event, LabelValue, Project, Queue, QueueItem
+
+# The kinds of criteria whose answers divide into pass and fail.
+DECIDABLE = [CriterionKind.GATE, CriterionKind.ORDINAL, CriterionKind.BINARY, CriterionKind.CHOICE]
+EVERY_GATE = "every-gate"
+
+
+# --- What can be decided ----------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Decision:
+    """A criterion with the value it passes from, or every gate of the rubric."""
+
+    criterion: Criterion | None
+    at_least: int = 1
+
+    @property
+    def key(self) -> str:
+        return self.criterion.key if self.criterion else EVERY_GATE
+
+    @property
+    def title(self) -> str:
+        return self.criterion.title if self.criterion else "Every gate"
+
+    @property
+    def is_gate(self) -> bool:
+        return self.criterion is None or self.criterion.kind == CriterionKind.GATE
+
+    @property
+    def words(self) -> str:
+        """When it passes: "passes", "2 Sound or more", "Keep"."""
+        criterion = self.criterion
+        if criterion is None:
+            return "all pass"
+        if criterion.kind == CriterionKind.ORDINAL:
+            return f"{self.at_least} {criterion.level_name(self.at_least)} or more"
+        if criterion.kind == CriterionKind.CHOICE:
+            return criterion.level_name(self.at_least)
+        return "yes" if criterion.kind == CriterionKind.BINARY else "passes"
+
+
+def criteria_of(queue: Queue) -> list[Criterion]:
+    """What a reviewer of the queue's items could decide. None where several runs are laid beside each other."""
+    if queue.rubric.item_kind == ItemKind.COMPARISON:
+        return []
+    return list(
+        Criterion.objects.filter(rubric=queue.rubric, kind__in=DECIDABLE, scope=Scope.ITEM).order_by("position")
+    )
+
+
+def values_of(criterion: Criterion) -> list[int]:
+    """The values it could pass from: not the lowest level, from which everything passes."""
+    if criterion.kind == CriterionKind.ORDINAL:
+        return sorted(level["value"] for level in criterion.levels)[1:]
+    if criterion.kind == CriterionKind.CHOICE:
+        return [level["value"] for level in criterion.levels]
+    return [1]
+
+
+def usual_value(criterion: Criterion) -> int:
+    """Of levels the one in the upper middle, of options the first."""
+    values = values_of(criterion)
+    return values[len(values) // 2] if criterion.kind == CriterionKind.ORDINAL and values else next(iter(values), 1)
+
+
+def decisions_of(queue: Queue) -> list[Decision]:
+    """Each criterion with its usual value and those that something was compiled for; every gate first."""
+    criteria = criteria_of(queue)
+    compiled = Reviewer.objects.filter(queue=queue, criterion__in=criteria).values_list("criterion", "at_least")
+    asked = set(compiled.order_by().distinct())
+    found = [Decision(None)] if sum(criterion.kind == CriterionKind.GATE for criterion in criteria) > 1 else []
+    for criterion in criteria:
+        usual = usual_value(criterion)
+        values = sorted({usual} | {value for pk, value in asked if pk == criterion.pk})
+        found += [Decision(criterion, value) for value in values]
+    return found
+
+
+def target_of(reviewer: Reviewer) -> Target:
+    """The decision as `goldsets.reviewing` has it."""
+    criterion = reviewer.criterion
+    if criterion is None:
+        gates = Criterion.objects.filter(rubric=reviewer.rubric, kind=CriterionKind.GATE, scope=Scope.ITEM)
+        return Target("", gates=tuple(gates.order_by("position").values_list("key", flat=True)))
+    return Target(
+        criterion.key,
+        reviewer.at_least,
+        is_gate=criterion.kind == CriterionKind.GATE,
+        is_choice=criterion.kind == CriterionKind.CHOICE,
+    )
+
+
+# --- The labels it rests on -------------------------------------------------------------------------------------------
+def labelled(queue: Queue) -> QuerySet[QueueItem]:
+    """The settled items whose labels say something and come from people: no reviewer learns from another."""
+    return settled(queue.project, queue).exclude(label__basis__in=[Basis.AMBIGUOUS, Basis.REVIEWER])
+
+
+def sealed_families(project: Project) -> list[str]:
+    """Families that are held out, as examples name them: nothing is ever fitted on one."""
+    return _named(tasks_apart_from(project, DatasetPurpose.ONLINE))
+
+
+def calibration_families(project: Project) -> list[str]:
+    """Families that are dealt to calibration, on which weights are not fitted either."""
+    if plan_of(project) is None:
+        return []
+    return _named(tasks_with_split(project).filter(dealt=FamilySplitName.CALIBRATION))
+
+
+def _named(tasks: QuerySet[Any]) -> list[str]:
+    return sorted({family or f"task {key}" for family, key in tasks.values_list("family", "key")})
+
+
+def earlier_readings(reviewer: Reviewer) -> int:
+    """How often the proof's families were read for this decision before this reviewer."""
+    same = Reviewer.objects.filter(
+        queue=reviewer.queue_id, criterion=reviewer.criterion_id, at_least=reviewer.at_least, number__lt=reviewer.number
+    )
+    read = Event.objects.filter(project=reviewer.project_id, verb=GoldVerb.SEALED_TEST_READ, target_type="reviewer")
+    return read.filter(target_id__in=same.values("pk")).count()
+
+
+# --- The ladder -------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Step:
+    """One rung of one decision, with the latest reviewer that was compiled for it."""
+
+    rung: Rung
+    reviewer: Reviewer | None
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """A decision with its rungs, and how many labels of the queue pass and fail it."""
+
+    decision: Decision
+    passes: int
+    fails: int
+    steps: list[Step]
+
+    @property
+    def wanting(self) -> list[str]:
+        """What labels of either kind are missing before anything can be fitted."""
+        wanted = Demands().fewest_of_class
+        short = [(wanted - self.passes, "pass", "passes"), (wanted - self.fails, "fail", "fails")]
+        return [f"{n} more {one if n == 1 else many}" for n, one, many in short if n > 0]
+
+
+def ladders_of(queue: Queue) -> list[Ladder]:
+    """Every decision of the queue with the latest of each rung. Three queries, whatever the number of decisions."""
+    rows = reviewers_of(queue).order_by("number")
+    latest = {(row.criterion_id, row.at_least, row.rung): row for row in rows}
+    decisions = decisions_of(queue)
+    counts = _counts(queue, decisions)
+    found = []
+    for decision in decisions:
+        criterion = decision.criterion.pk if decision.criterion else None
+        steps = [Step(rung, latest.get((criterion, decision.at_least, rung.value))) for rung in Rung]
+        passes, fails = counts[decision.key, decision.at_least]
+        found.append(Ladder(decision, passes, fails, steps))
+    return found
+
+
+def _counts(queue: Queue, decisions: list[Decision]) -> dict[tuple[str, int], tuple[int, int]]:
+    values = LabelValue.objects.filter(label__in=labelled(queue).order_by().values("label"), value__isnull=False)
+    said: dict[str, dict[int, int]] = {}
+    for key, value, n in values.values_list("criterion__key", "value").annotate(n=Count("pk")).order_by():
+        said.setdefault(key, {})[value] = n
+    found = {}
+    for decision in decisions:
+        if decision.criterion is None:
+            gates = values.filter(criterion__kind=CriterionKind.GATE, criterion__rubric=queue.rubric)
+            by_label = gates.values("label").annotate(
+                failed=Count("pk", filter=Q(value=GateAnswer.FAIL)),
+                unsure=Count("pk", filter=Q(value=GateAnswer.UNSURE)),
+            )
+            found[decision.key, 1] = (
+                by_label.filter(failed=0, unsure=0).count(),
+                by_label.filter(failed__gt=0).count(),
+            )
+            continue
+        answers = said.get(decision.key, {})
+        exact = decision.criterion.kind == CriterionKind.CHOICE
+        passing = [v for v in answers if (v == decision.at_least if exact else v >= decision.at_least)]
+        failing = [v for v in answers if v >= 0 and v not in passing]
+        found[decision.key, decision.at_least] = (sum(answers[v] for v in passing), sum(answers[v] for v in failing))
+    return found
+
+
+# --- Reviewers --------------------------------------------------------------------------------------------------------
+def reviewers_of(queue: Queue) -> QuerySet[Reviewer]:
+    """Without weights and proofs, which may be large."""
+    return _light(Reviewer.objects.filter(queue=queue))
+
+
+def reviewers_of_project(project: Project) -> QuerySet[Reviewer]:
+    return _light(Reviewer.objects.filter(project=project)).order_by("-pk")
+
+
+def _light(rows: QuerySet[Reviewer]) -> QuerySet[Reviewer]:
+    return rows.select_related("project", "queue", "criterion", "rubric", "guideline", "created_by", "signed_by").defer(
+        "artefact", "families"
+    )
+
+
+def reviewer_by_uid(uid: Any) -> Reviewer | None:
+    rows = Reviewer.objects.select_related(
+        "project", "queue__rubric", "criterion", "rubric", "guideline", "created_by", "signed_by"
+    )
+    return rows.filter(uid=uid).first()
+
+
+def decision_of(reviewer: Reviewer) -> Decision:
+    return Decision(reviewer.criterion, reviewer.at_least)
+
+
+def unfinished(rows: Any) -> Iterator[Reviewer]:
+    return (row for row in rows if row.state in (ReviewerState.WAITING, ReviewerState.COMPILING))
