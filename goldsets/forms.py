@@ -11,9 +11,11 @@ from goldsets.enums import (
     DuplicatePolicy,
     NeutralPolicy,
     RaterPolicy,
+    Rung,
     TiePolicy,
     WorkPolicy,
 )
+from goldsets.reviewing.rule_lines import WrongRules, rules_from_lines
 from goldsets.stats.checklist import TERMS
 from goldsets.stats.ledger import PRICES
 from reviews.enums import Basis, ItemKind, Provenance
@@ -212,3 +214,24 @@ class PricesForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Only what was filled in."""
         return {name: price for name, price in self.cleaned_data.items() if price is not None}
+
+
+class CompileForm(forms.Form):
+    """One rung of one decision. Whether it can be compiled is for the action to say."""
+
+    criterion = forms.CharField(required=False, max_length=40, widget=forms.HiddenInput)
+    at_least = forms.IntegerField(required=False, label="Passes from")
+    rung = forms.ChoiceField(
+        choices=[(Rung.RULES.value, Rung.RULES.label), (Rung.CLASSIFIER.value, Rung.CLASSIFIER.label)]
+    )
+    rules = forms.CharField(required=False, max_length=20_000, widget=forms.Textarea(attrs={"rows": 4}))
+
+    def clean_rules(self) -> list[dict[str, Any]]:
+        try:
+            return rules_from_lines(self.cleaned_data["rules"])
+        except WrongRules as error:
+            raise forms.ValidationError(str(error)) from error
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        return dict(self.cleaned_data)

@@ -26,6 +26,7 @@ from goldsets.api.leaks import Benchmarks, Leaks, LeaksSign
 from goldsets.api.ledger import LedgerOfProject, Prices
 from goldsets.api.pace import QueuePaceView
 from goldsets.api.releases import Licences, ReleaseOfVersion, Terms, Withdraw
+from goldsets.api.reviewers import ReviewerBundle, ReviewerCancel, ReviewerDetail, Reviewers, ReviewerSign
 from goldsets.api.splits import Splits, SplitsDeal
 from goldsets.api.statistics import Agreement, AgreementReport, ConsensusOfQueue
 from goldsets.api.succeeding import TakeOver
@@ -70,6 +71,11 @@ urlpatterns = [
     path("projects/<slug:slug>/diversity/", Diversity.as_view(), name="diversity"),
     path("projects/<slug:slug>/ledger/", LedgerOfProject.as_view(), name="ledger"),
     path("projects/<slug:slug>/prices/", Prices.as_view(), name="prices"),
+    path("reviewers/", Reviewers.as_view(), name="reviewers"),
+    path("reviewers/<uuid:uid>/", ReviewerDetail.as_view(), name="reviewer"),
+    path("reviewers/<uuid:uid>/cancel/", ReviewerCancel.as_view(), name="reviewer_cancel"),
+    path("reviewers/<uuid:uid>/sign/", ReviewerSign.as_view(), name="reviewer_sign"),
+    path("reviewers/<uuid:uid>/bundle/", ReviewerBundle.as_view(), name="reviewer_bundle"),
     path("projects/<slug:slug>/benchmarks/", Benchmarks.as_view(), name="benchmarks"),
     path("datasets/<uuid:uid>/versions/<int:number>/leaks/", Leaks.as_view(), name="leaks"),
     path("datasets/<uuid:uid>/versions/<int:number>/leaks/sign/", LeaksSign.as_view(), name="leaks_sign"),

@@ -1,6 +1,5 @@
 """Reviewers: the decisions of a queue with the rungs of their ladder, and what the compile of one rests on."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +11,15 @@ from goldsets.queries.leaving import settled
 from goldsets.queries.splits import plan_of, tasks_apart_from, tasks_with_split
 from goldsets.reviewing.assurance import Demands
 from goldsets.reviewing.examples import Target
+from goldsets.reviewing.rule_lines import lines_of
 from reviews.enums import Basis, CriterionKind, GateAnswer, ItemKind, Scope
 from reviews.models import Criterion, Event, LabelValue, Project, Queue, QueueItem
 
 # The kinds of criteria whose answers divide into pass and fail.
 DECIDABLE = [CriterionKind.GATE, CriterionKind.ORDINAL, CriterionKind.BINARY, CriterionKind.CHOICE]
 EVERY_GATE = "every-gate"
+# The rungs that are compiled, the cheapest first.
+COMPILED = [Rung.RULES, Rung.CLASSIFIER]
 
 
 # --- What can be decided ----------------------------------------------------------------------------------------------
@@ -33,12 +35,13 @@ class Decision:
         return self.criterion.key if self.criterion else EVERY_GATE
 
     @property
-    def title(self) -> str:
-        return self.criterion.title if self.criterion else "Every gate"
+    def form_key(self) -> str:
+        """How the compile of it is asked for: the criterion's key, or nothing."""
+        return self.criterion.key if self.criterion else ""
 
     @property
-    def is_gate(self) -> bool:
-        return self.criterion is None or self.criterion.kind == CriterionKind.GATE
+    def title(self) -> str:
+        return self.criterion.title if self.criterion else "Every gate"
 
     @property
     def words(self) -> str:
@@ -143,6 +146,20 @@ class Step:
     rung: Rung
     reviewer: Reviewer | None
 
+    @property
+    def missing(self) -> list[str]:
+        """Of a refused one what it lacks."""
+        known = self.reviewer and self.reviewer.state == ReviewerState.REFUSED and self.reviewer.assurance
+        return list(known["missing"]) if known else []
+
+    @property
+    def rule_lines(self) -> str:
+        return lines_of(self.reviewer.rules) if self.reviewer else ""
+
+    @property
+    def running(self) -> bool:
+        return self.reviewer is not None and self.reviewer.state in (ReviewerState.WAITING, ReviewerState.COMPILING)
+
 
 @dataclass(frozen=True)
 class Ladder:
@@ -152,6 +169,13 @@ class Ladder:
     passes: int
     fails: int
     steps: list[Step]
+
+    @property
+    def levels(self) -> list[tuple[int, str]]:
+        """What it could pass from as well, of levels and options."""
+        criterion = self.decision.criterion
+        values = values_of(criterion) if criterion else []
+        return [(value, criterion.level_name(value)) for value in values] if criterion and values != [1] else []
 
     @property
     def wanting(self) -> list[str]:
@@ -170,7 +194,7 @@ def ladders_of(queue: Queue) -> list[Ladder]:
     found = []
     for decision in decisions:
         criterion = decision.criterion.pk if decision.criterion else None
-        steps = [Step(rung, latest.get((criterion, decision.at_least, rung.value))) for rung in Rung]
+        steps = [Step(rung, latest.get((criterion, decision.at_least, rung.value))) for rung in COMPILED]
         passes, fails = counts[decision.key, decision.at_least]
         found.append(Ladder(decision, passes, fails, steps))
     return found
@@ -227,7 +251,3 @@ def reviewer_by_uid(uid: Any) -> Reviewer | None:
 
 def decision_of(reviewer: Reviewer) -> Decision:
     return Decision(reviewer.criterion, reviewer.at_least)
-
-
-def unfinished(rows: Any) -> Iterator[Reviewer]:
-    return (row for row in rows if row.state in (ReviewerState.WAITING, ReviewerState.COMPILING))

@@ -22,7 +22,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import exp, log, sqrt
 from pathlib import Path
@@ -170,16 +170,85 @@ def judged(reviewer: Mapping[str, Any], item: Mapping[str, Any]) -> dict[str, An
         for number, step in enumerate(item.get("steps") or (), start=1)
         if (terms := sorted(set(found.reasons) & set(terms_of("\n".join(_parts(step))))))
     ]
-    return {"id": item.get("id"), **asdict(found), "evidence": steps}
+    return {"id": item.get("id", item.get("item")), **asdict(found), "evidence": steps}
+
+
+class Unreadable(ValueError):
+    """This is no reviewer, or no item; the message says why in a sentence."""
+
+
+def read_reviewer(data: bytes) -> dict[str, Any]:
+    """The reviewer in a file that may come from anybody: read as JSON, and as nothing else. Raises Unreadable."""
+    try:
+        found = json.loads(data.decode("utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        raise Unreadable("This is no reviewer: it is not JSON.") from None
+    if not isinstance(found, dict) or not _is_reviewer(found):
+        raise Unreadable("This is no reviewer: parts are missing or of the wrong kind.")
+    return found
+
+
+def _is_reviewer(found: Mapping[str, Any]) -> bool:
+    thresholds = found.get("thresholds")
+    if not isinstance(thresholds, dict) or not all(
+        name in thresholds and (thresholds[name] is None or _numbers([thresholds[name]])) for name in ("pass", "fail")
+    ):
+        return False
+    if found.get("kind") == "rules":
+        rules = found.get("rules")
+        return isinstance(rules, list) and all(map(_is_rule, rules))
+    terms, structure = found.get("terms"), found.get("structure")
+    return (
+        found.get("kind") == "classifier"
+        and type(found.get("most_terms")) is int
+        and _numbers([found.get(name) for name in ("intercept", "slope", "offset", "least_known")])
+        and isinstance(terms, dict)
+        and all(isinstance(term, list) and len(term) == 2 and _numbers(term) for term in terms.values())
+        and isinstance(structure, dict)
+        and all(isinstance(part, list) and len(part) == 5 and _numbers(part) and part[1] for part in structure.values())
+    )
+
+
+def _is_rule(rule: Any) -> bool:
+    return (
+        isinstance(rule, dict)
+        and isinstance(rule.get("name"), str)
+        and rule.get("verdict") in (0, 1)
+        and isinstance(rule.get("contains", ""), str)
+        and isinstance(rule.get("at_least", {}), dict)
+        and _numbers(rule.get("at_least", {}).values())
+    )
+
+
+def _numbers(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+
+
+def verdicts(reviewer: Mapping[str, Any], lines: Iterable[str]) -> Iterator[str]:
+    """A line of JSON for each item. Raises Unreadable with the number of the first line that is none."""
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            item = json.loads(line)
+            said = judged(reviewer, item)
+        except json.JSONDecodeError:
+            raise Unreadable(f"Line {number} is not JSON.") from None
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+            raise Unreadable(f"Line {number} is no item: an object with “text”, or with “steps” as exported.") from None
+        yield json.dumps(said, ensure_ascii=False) + "\n"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Reads items, a JSON object a line, and writes a verdict on each.")
     parser.add_argument("reviewer", type=Path, help="reviewer.json of the bundle")
-    reviewer = json.loads(parser.parse_args().reviewer.read_text(encoding="utf-8"))
-    for line in sys.stdin:
-        if line.strip():
-            sys.stdout.write(json.dumps(judged(reviewer, json.loads(line)), ensure_ascii=False) + "\n")
+    for stream in (sys.stdin, sys.stdout):
+        stream.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+    try:
+        reviewer = read_reviewer(parser.parse_args().reviewer.read_bytes())
+        sys.stdout.writelines(verdicts(reviewer, sys.stdin))
+    except (Unreadable, OSError) as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,95 @@
+"""The bundle with which a reviewer runs elsewhere: its weights or rules, the program that reads them, and its proof.
+
+The same reviewer gives the same bytes. `verdicts.example.jsonl` is what the program must say of `items.example.jsonl`.
+"""
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from goldsets.reviewing import scoring
+
+# Zip files know no time before this one.
+NO_TIME = (1980, 1, 1, 0, 0, 0)
+EXAMPLES: list[dict[str, Any]] = [
+    {
+        "id": "a-run",
+        "tools": [{"function": {"name": "send_refund", "access": "write"}}],
+        "steps": [
+            {"role": "user", "text": "My order came a week late. I want my money back."},
+            {
+                "role": "tool",
+                "text": "",
+                "call": {"name": "send_refund", "arguments": '{"order": "A-5071", "amount": 64.2}'},
+                "result": {"text": '{"status": "sent"}', "error": False},
+            },
+            {"role": "agent", "text": "A refund of $64.20 is on its way."},
+        ],
+    },
+    {"id": "a-text", "text": "A bare text can be judged as well, by its words and its length alone."},
+]
+README = """# {title}
+
+Decides: {decision}. {signed}
+
+    python score.py reviewer.json < items.jsonl > verdicts.jsonl
+
+It needs Python 3.11 or later and nothing else, reads no other file and speaks to no network. `score.py` states the rule
+in full. An item is a JSON object a line: {{"id", "text"}}, or {{"id", "steps", "tools"}} as in Assay's export of labels
+(format `jsonl`). Each verdict has
+
+- `verdict`: 1 passes, 0 fails, null where no rule fits;
+- `confidence`, from .5 to 1;
+- `deferred`: true where people must decide. **A deferred verdict is none: use only those that are not deferred.**
+- `reasons`: the words and measures that spoke most for it; `evidence`: the steps in which those words stand.
+
+`reviewer.json` is plain data. SHA-256 of its JSON with sorted keys, no white space and no `about`:
+{artefact_sha256}
+
+`assurance.md` says what was proven and on what, `assurance.json` the same with every figure. To see that it works here:
+
+    python score.py reviewer.json < items.example.jsonl | diff - verdicts.example.jsonl
+
+It was proven for items like those that it was compiled from. Have people look at a random share of what it decides.
+"""
+
+
+def bundle(artefact: Mapping[str, Any], assurance: Mapping[str, Any], about: Mapping[str, Any]) -> bytes:
+    """A zip. `about` says what it is: title, decision, signed, artefact_sha256, and all that the reviewer came from."""
+    files = {
+        "README.md": README.format(
+            **{name: about[name] for name in ("title", "decision", "signed", "artefact_sha256")}
+        ),
+        "reviewer.json": _json({**artefact, "about": about}),
+        "score.py": Path(scoring.__file__).read_text(encoding="utf-8"),
+        "assurance.json": _json(assurance),
+        "assurance.md": report(assurance, about),
+        "items.example.jsonl": "".join(f"{json.dumps(item, ensure_ascii=False)}\n" for item in EXAMPLES),
+        "verdicts.example.jsonl": "".join(scoring.verdicts(artefact, map(json.dumps, EXAMPLES))),
+    }
+    sums = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
+    files["SHA256SUMS"] = "".join(f"{digest}  {name}\n" for name, digest in sums.items())
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(zipfile.ZipInfo(name, NO_TIME), text.encode(), zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def report(assurance: Mapping[str, Any], about: Mapping[str, Any]) -> str:
+    """The assurance report as Markdown: what is missing first, then proof by proof."""
+    lines = [f"# {about['title']}", "", f"Decides: {about['decision']}. {about['signed']}", ""]
+    lines += ["**All proofs hold.**" if assurance["holds"] else "**Refused.** What is missing:", ""]
+    lines += [f"- {each}" for each in assurance["missing"]]
+    for proof in assurance["proofs"]:
+        word = {True: "holds", False: "does not hold", None: "told"}[proof["holds"]]
+        lines += ["", f"## {proof['title']}: {word}", "", proof["words"]]
+    return "\n".join(lines) + "\n"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
