@@ -26,6 +26,7 @@ from annotator.demo.runs import SEED, Run, all_runs, write_rows
 from annotator.demo.standards import CRITERIA, GUIDELINE, GUIDELINE_NAME, RUBRIC_NAME
 from annotator.demo.truth import CRITERIA as QUALITY
 from annotator.models import User
+from goldsets.actions.compiling import run_compile, start_compile
 from goldsets.actions.defining import define_dataset
 from goldsets.actions.exporting import run_export, start_export
 from goldsets.actions.gold import approve_gold, propose_gold, set_gold_rate
@@ -114,6 +115,7 @@ def seed(*, now: datetime, number: int = SEED) -> bool:
         reviewed_tasks.open_queue(people["lead"], project, desk.runs)
         clock.moment += timedelta(minutes=5)
         _export(people["engineer"], queue)
+        _compile(people["engineer"], queue)
     return True
 
 
@@ -210,6 +212,12 @@ def _export(engineer: User, queue: Queue) -> None:
         actor=engineer, project=queue.project, name="Support labels", formats=[DatasetFormat.JSONL], queue=queue
     )
     run_export(version_id=start_export(actor=engineer, dataset=dataset).pk)
+
+
+def _compile(engineer: User, queue: Queue) -> None:
+    """Two decisions that a hundred labels make no reviewer of: one is measured and refused, one not even that."""
+    for criterion in ("", "authorised"):
+        run_compile(reviewer_id=start_compile(actor=engineer, queue=queue, criterion=criterion).pk)
 
 
 # Working
