@@ -73,6 +73,9 @@ def queue_overlooked_judges() -> None:
     """Queue runs of judges that nobody took up. One that is at work all the same is left alone."""
     for run_id in judges.overlooked_judges(now=timezone.now()):
         run_judge.delay(run_id)
+
+
+@shared_task(bind=True, max_retries=30)
 def run_compile(self: Any, reviewer_id: int) -> None:
     """Compile a reviewer. While the database is away, the task waits and begins anew."""
     try:
