@@ -20,8 +20,8 @@ from goldsets.reviewing.hashing import sha256_of
 from reviews.errors import Conflict, Forbidden
 from reviews.models import Event
 from tests import factories as make
-from tests.factories.labelled import labelled_queue
 from tests.factories.reviewers import ARTEFACT, reviewer
+from tests.factories.settled import labelled_queue
 from tests.goldsets.reviewing.made import labelled
 
 pytestmark = pytest.mark.django_db

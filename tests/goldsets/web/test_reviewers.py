@@ -11,8 +11,8 @@ from goldsets.actions.compiling import run_compile, start_compile
 from goldsets.models import Reviewer
 from reviews.models import Event
 from tests import factories as make
-from tests.factories.labelled import labelled_queue
 from tests.factories.reviewers import ARTEFACT, reviewer
+from tests.factories.settled import labelled_queue
 from tests.goldsets.reviewing.made import labelled
 from tests.reviews.api.talking import by, is_problem
 from tests.reviews.web.test_judging import enter
