@@ -421,6 +421,8 @@ SPECTACULAR_SETTINGS = {
         "KeySource": "goldsets.enums.KeySource",
         "ChallengeState": "goldsets.enums.ChallengeState",
         "StandingState": "goldsets.enums.StandingState",
+        "ReviewerState": "goldsets.enums.ReviewerState",
+        "Rung": "goldsets.enums.Rung",
         "MoveState": "goldsets.enums.MoveState",
         "WorkPolicy": "goldsets.enums.WorkPolicy",
         "JudgeRunState": "goldsets.enums.JudgeRunState",

@@ -71,7 +71,7 @@ class CompileIn(serializers.Serializer[Any]):
     queue = serializers.UUIDField()
     criterion = Text(max_length=40, required=False, help_text="Its key. Absent: whether every gate passes.")
     at_least = Whole(required=False, help_text="Of levels the lowest that passes, of options the one that does.")
-    rung = serializers.ChoiceField([Rung.RULES, Rung.CLASSIFIER], default=Rung.CLASSIFIER)
+    rung = serializers.ChoiceField(Rung.choices, default=Rung.CLASSIFIER)
     rules = serializers.ListField(
         child=serializers.DictField(),
         required=False,
