@@ -5,8 +5,9 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from goldsets.management.reports import Rows, is_uid
+from goldsets.management.reports import Rows
 from goldsets.models import Grader
+from reviews.management.finding import is_uid
 
 
 class GraderCommand(Rows):

@@ -1,14 +1,14 @@
-"""What commands that report on one queue share: how a queue is named, JSON or a table."""
+"""What commands that report on one queue share: JSON or a table."""
 
 import json
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any
-from uuid import UUID
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
+from reviews.management.finding import find_queue
 from reviews.models import Queue
 from reviews.stats.result import Estimate
 
@@ -54,22 +54,6 @@ class QueueReport(Rows, ABC):
         """The report as a person reads it."""
 
 
-def find_queue(name: str) -> Queue:
-    """The queue of that slug, PROJECT/SLUG or id. Raises CommandError when there is none, or more than one."""
-    queues = Queue.objects.select_related("project", "rubric")
-    project, slash, slug = name.rpartition("/")
-    if slash:
-        found = list(queues.filter(project__slug=project, slug=slug))
-    else:
-        found = list(queues.filter(uid=name) if is_uid(name) else queues.filter(slug=name))
-    if not found:
-        raise CommandError(f"There is no queue with the address “{name}”.")
-    if len(found) > 1:
-        choices = ", ".join(f"{queue.project.slug}/{queue.slug}" for queue in found)
-        raise CommandError(f"More than one queue has the address “{name}”. Say which: {choices}.")
-    return found[0]
-
-
 def value(estimate: Estimate | None) -> str:
     """0.52, or nothing."""
     return "" if estimate is None or estimate.value is None else f"{estimate.value:.2f}"
@@ -80,11 +64,3 @@ def interval(estimate: Estimate | None) -> str:
     if estimate is None or estimate.low is None or estimate.high is None:
         return ""
     return f"[{estimate.low:.2f}, {estimate.high:.2f}]"
-
-
-def is_uid(name: str) -> bool:
-    try:
-        UUID(name)
-    except ValueError:
-        return False
-    return True

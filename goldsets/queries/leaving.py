@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Avg, Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import Avg, Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When, Window
 from django.db.models.functions import Coalesce
 
 from goldsets.enums import DatasetPurpose, DuplicatePolicy, FamilySplitName
@@ -175,9 +175,12 @@ def left_out(version: DatasetVersion) -> LeftOut:
 
 def conflicting_items(rows: QuerySet[QueueItem]) -> list[int]:
     """Items with labels in several queues that differ on whether a gate fails, or on the order of candidates."""
-    several = rows.order_by().values("item").annotate(queues=Count("pk")).filter(queues__gt=1).values("item")
+    # Counted over the rows themselves: a second query of the same rows inside this one misleads the planner, which then
+    # goes through all of them once for each.
+    in_queues = Window(Count("pk"), partition_by=F("item"))
+    several = rows.order_by().annotate(in_queues=in_queues).filter(in_queues__gt=1)
     values = LabelValue.objects.filter(
-        label__in=rows.filter(item__in=several).order_by().values("label"),
+        label__in=several.values("label"),
         criterion__kind__in=[CriterionKind.GATE, CriterionKind.PREFERENCE],
     )
     verdicts: dict[int, dict[int, tuple[bool, str]]] = {}

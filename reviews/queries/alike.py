@@ -48,16 +48,18 @@ def batches(queue: Queue, rows: Sequence[InboxRow]) -> list[Batch]:
         judgments.setdefault(judgment.item_id, []).append(judgment)
     found: dict[tuple[Criterion, tuple[Said, ...]], list[Alike]] = {}
     words: dict[tuple[Criterion, Said], str] = {}
-    for item, given in judgments.items():
-        criterion = simple[item].differing[0]
+    # In the order of the inbox; the judgments come in any.
+    for item, row in simple.items():
+        given = judgments.get(item, [])
+        criterion = row.differing[0]
         ratings = [rating for judgment in given for rating in judgment.ratings.all()]
         if any(rating.criterion.is_gate and rating.value != GateAnswer.PASS for rating in ratings):
             continue
         own = [rating for rating in ratings if rating.criterion_id == criterion.pk]
         words |= {(criterion, rating.said): in_words(rating) for rating in own}
         said = tuple(sorted({rating.said for rating in own}))
-        texts = sorted({judgment.rationale for judgment in given if judgment.rationale}, key=len)
-        found.setdefault((criterion, said), []).append(Alike(simple[item].queue_item, tuple(texts)))
+        texts = sorted({judgment.rationale for judgment in given if judgment.rationale}, key=_shortest_first)
+        found.setdefault((criterion, said), []).append(Alike(row.queue_item, tuple(texts)))
     made = [
         Batch(
             criterion=criterion,
@@ -69,6 +71,10 @@ def batches(queue: Queue, rows: Sequence[InboxRow]) -> list[Batch]:
         if len(alike) >= LEAST_ALIKE
     ]
     return sorted(made, key=lambda batch: (-len(batch.rows), batch.criterion.position))
+
+
+def _shortest_first(text: str) -> tuple[int, str]:
+    return len(text), text
 
 
 def _is_simple(row: InboxRow) -> bool:

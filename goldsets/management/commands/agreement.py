@@ -3,9 +3,10 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from goldsets.management.reports import QueueReport, find_queue, interval, value
+from goldsets.management.reports import QueueReport, interval, value
 from goldsets.queries.agreement import queue_agreement
 from goldsets.queries.agreement_report import as_markdown, current_report
+from reviews.management.finding import find_queue
 from reviews.models import Queue
 from reviews.queries.agreement import QueueAgreement
 

@@ -9,9 +9,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from goldsets.actions.contrasting import build_contrasts
 from goldsets.management.acting import acting_member, find_project
-from goldsets.management.reports import find_queue
 from reviews.enums import Role
 from reviews.errors import AssayError
+from reviews.management.finding import find_queue
 
 
 class Command(BaseCommand):

@@ -8,7 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from goldsets.actions.grader_scores import ScoresReceipt, adopt_scores, import_scores
-from goldsets.management.acting import acting_member, find_grader
+from goldsets.management.acting import acting_member
+from goldsets.management.graders import find_grader
 from goldsets.queries.graders import version_by_number
 from reviews.enums import Role
 from reviews.errors import AssayError

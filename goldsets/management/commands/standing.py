@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from goldsets.actions.standing import review_standings
-from goldsets.management.reports import QueueReport, find_queue, interval, value
+from goldsets.management.reports import QueueReport, interval, value
 from goldsets.models import StandingMove
 from goldsets.queries.standing import RaterStanding, proposed_moves, queue_standing
+from reviews.management.finding import find_queue
 from reviews.models import Queue
 
 

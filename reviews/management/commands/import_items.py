@@ -6,13 +6,13 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
 from reviews.actions.importing import cancel_import, receipt_of, run_import, start_import
 from reviews.enums import ImportState, Role
 from reviews.errors import AssayError
+from reviews.management.finding import find_person
 from reviews.models import ImportJob, Membership, Project, Queue
 from reviews.trajectories.detect import AUTO, FORMATS
 
@@ -58,10 +58,7 @@ class Command(BaseCommand):
 
     def _actor(self, project: Project, email: str | None) -> Any:
         if email:
-            actor = get_user_model().objects.filter(email__iexact=email).first()
-            if actor is None:
-                raise CommandError(f"There is nobody with the e-mail {email}.")
-            return actor
+            return find_person(email)
         members = Membership.objects.filter(project=project, active=True, role__in=[Role.ENGINEER, Role.LEAD])
         # "engineer" sorts before "lead".
         member = members.select_related("user").order_by("role", "pk").first()
