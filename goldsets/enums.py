@@ -290,6 +290,8 @@ class GoldVerb(TextChoices):
     TERMS_WRITTEN = "release.terms", "wrote the terms of a release"
     RELEASE_SIGNED = "release.signed", "signed a release"
     VERSION_WITHDRAWN = "dataset.withdrawn", "withdrew a version"
+    RATIONALE_FLAGGED = "rationale.flagged", "had a rationale speak for the other verdict"
+    RATIONALE_LOOKED = "rationale.looked", "looked at a rationale that speaks for the other verdict"
     PRICES_WRITTEN = "prices.written", "wrote what an hour costs"
     LICENCE_STATED = "licence.stated", "stated the licence of a source"
     SPLITS_SEALED = "splits.sealed", "said how families are split"

@@ -9,6 +9,7 @@ from django.utils import timezone
 from goldsets.actions import compiling, exporting, judge_work, judges
 from goldsets.actions.calibrating import read_sealed
 from goldsets.actions.grader_scores import adopt_scores
+from goldsets.actions.rationales import hear
 from goldsets.actions.splitting import deal_new_families
 from goldsets.actions.staging import run_stage
 from goldsets.actions.standing import review_standings
@@ -36,6 +37,7 @@ from goldsets.queries.calibration import (
 from goldsets.queries.graders import version_and_person
 from goldsets.queries.keeping import Seen as SeenFigures
 from goldsets.queries.keeping import takes_the_count as takes_the_next_count
+from goldsets.queries.rationales import queues_to_hear
 from goldsets.queries.stages import live_stages
 from goldsets.queries.standing import measured_queues
 from reviews.models import Queue
@@ -163,6 +165,13 @@ def run_stages() -> None:
     """Let every reviewer that works in a queue look at what has come in."""
     for stage_id in live_stages():
         run_stage(stage_id=stage_id)
+
+
+@shared_task
+def hear_rationales() -> None:
+    """Listen to the rationales of every queue in which something was judged since."""
+    for queue in queues_to_hear():
+        hear(queue=queue)
 
 
 @shared_task

@@ -6,7 +6,8 @@ from reviews.enums import Block, CriterionKind, EvidenceRule, ItemKind, Scope
 
 NAME = "Task review"
 FIT = ("None", "Hardly", "Mostly", "Fully")
-# Decisions that ask for a reason: all but the first.
+# The criterion that says what becomes of a task. Its values ask for a reason, all but the first.
+DECISION = "decision"
 DECISIONS = ("Keep", "Drop", "Back to prompt", "Back to verifier", "Back to world")
 KEEP, DROP, TO_PROMPT, TO_VERIFIER, TO_WORLD = range(1, 6)
 HACKS = (
@@ -78,7 +79,7 @@ def task_review() -> dict[str, Any]:
                 "As in real use, and what is intended is needed.",
             ),
             {
-                "key": "decision",
+                "key": DECISION,
                 "title": "Decision",
                 "kind": CriterionKind.CHOICE.value,
                 "levels": _named(*DECISIONS),
@@ -88,7 +89,7 @@ def task_review() -> dict[str, Any]:
                 "title": "Reason",
                 "question": "What is to change, or why it goes.",
                 "kind": CriterionKind.TEXT.value,
-                "condition": {"criterion": "decision", "values": [DROP, TO_PROMPT, TO_VERIFIER, TO_WORLD]},
+                "condition": {"criterion": DECISION, "values": [DROP, TO_PROMPT, TO_VERIFIER, TO_WORLD]},
             },
             {
                 "key": "world_realism",

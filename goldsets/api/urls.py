@@ -25,6 +25,7 @@ from goldsets.api.graders import (
 from goldsets.api.leaks import Benchmarks, Leaks, LeaksSign
 from goldsets.api.ledger import LedgerOfProject, Prices
 from goldsets.api.pace import QueuePaceView
+from goldsets.api.rationales import RationaleLooked, Rationales
 from goldsets.api.releases import Licences, ReleaseOfVersion, Terms, Withdraw
 from goldsets.api.reviewers import ReviewerBundle, ReviewerCancel, ReviewerDetail, Reviewers, ReviewerSign
 from goldsets.api.splits import Splits, SplitsDeal
@@ -39,6 +40,8 @@ urlpatterns = [
     path("queues/<uuid:uid>/agreement/consensus/", ConsensusOfQueue.as_view(), name="consensus"),
     path("queues/<uuid:uid>/take-over/", TakeOver.as_view(), name="take_over"),
     path("queues/<uuid:uid>/pace/", QueuePaceView.as_view(), name="pace"),
+    path("queues/<uuid:uid>/rationales/", Rationales.as_view(), name="rationales"),
+    path("rationales/<uuid:uid>/look/", RationaleLooked.as_view(), name="rationales_look"),
     path("queues/<uuid:uid>/standing/", standing.StandingOfQueue.as_view(), name="standing"),
     path("queues/<uuid:uid>/standing/policy/", standing.StandingPolicyOfQueue.as_view(), name="standing_policy"),
     path("queues/<uuid:uid>/standing/review/", standing.StandingReview.as_view(), name="standing_review"),

@@ -7,6 +7,7 @@ from .grader import Grader, GraderScore, GraderVersion
 from .judge import JudgeAnswer, JudgedItem, JudgeRun, JudgeSetup
 from .leak import BenchmarkList, BenchmarkText, LeakReport, LeakSignature
 from .ledger import PriceList
+from .rationale import RationaleFlag, RationaleLook, RationaleWatch
 from .release import Release, ReleaseSignature, ReleaseTerms, SourceLicence, Withdrawal
 from .reviewer import Reviewer, ReviewerLabel
 from .split import FamilySplit, SplitPlan
@@ -37,6 +38,9 @@ __all__ = [
     "LeakReport",
     "LeakSignature",
     "PriceList",
+    "RationaleFlag",
+    "RationaleLook",
+    "RationaleWatch",
     "Release",
     "ReleaseSignature",
     "ReleaseTerms",

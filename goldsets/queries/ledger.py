@@ -27,13 +27,12 @@ from goldsets.stats.ledger import CURRENCY, PRICES, ratio
 from reviews.enums import AssignmentState, Basis, ItemKind, Purpose
 from reviews.models import Assignment, LabelValue, Membership, Project, Queue, QueueItem
 from reviews.stats.result import Estimate
-from reviews.task_review import KEEP
+from reviews.task_review import DECISION, KEEP
 
 NO_RECIPE = "no recipe named"
 BREAK_SECONDS = 600
 LEAD = "lead"
 HOUR = 3600
-DECISION = "decision"
 
 
 @dataclass(frozen=True)

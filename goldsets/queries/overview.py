@@ -13,6 +13,7 @@ from django.utils import timezone
 from goldsets.enums import GoldState
 from goldsets.models import GoldItem, GoldPlacement, GoldPolicy, GoldSchedule
 from goldsets.queries.gold import proposal_count
+from goldsets.queries.rationales import open_flags
 from goldsets.queries.stages import stopped_by_rule
 from goldsets.queries.standing import proposed_moves
 from reviews.enums import AssignmentState, QueueItemState, QueueState, Role, SkipReason, SlotState
@@ -191,6 +192,10 @@ def hints(queue: Queue, seen: Overview, readings: tuple[str, ...]) -> list[Hint]
     if stopped := stopped_by_rule(queue):
         words = f"The stage was {stopped.get_state_display().lower()}: {stopped.why}"
         found.append(Hint(words, "See the stage", "goldsets:stages"))
+    if flagged := open_flags(queue).count():
+        speak = "speaks" if flagged == 1 else "speak"
+        words = f"{counted(flagged, 'rationale')} {speak} for the other verdict."
+        found.append(Hint(words, "Look", "goldsets:rationales"))
     if pool.used_up:
         have = "has" if len(pool.used_up) == 1 else "have"
         words = f"{', '.join(pool.used_up)} {have} seen all gold: nothing checks them until there is more."

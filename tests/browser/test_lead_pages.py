@@ -51,7 +51,7 @@ def lead_pages(made: Desk) -> list[str]:
         reverse(f"goldsets:{name}", args=[slug])
         for name in ("queue_new", "datasets", "splits", "benchmarks", "contrasts", "diversity", "ledger", "prices")
     ]
-    of_queue = ("overview", "agreement", "agreement_report", "raters", "pace", "gold")
+    of_queue = ("overview", "agreement", "agreement_report", "raters", "pace", "gold", "rationales")
     places += [reverse(f"goldsets:{name}", args=[queue.uid]) for name in of_queue]
     places += [
         reverse(f"reviews:{name}", args=[queue.uid]) for name in ("disagreements", "queue_settings", "verdicts_checked")

@@ -9,7 +9,7 @@ from django.urls import get_resolver
 from goldsets.actions.defining import define_dataset
 from goldsets.actions.exporting import run_export, start_export
 from goldsets.actions.gold import propose_gold
-from goldsets.models import Contrast, GoldChallenge, GoldPlacement, Standing, StandingMove
+from goldsets.models import Contrast, GoldChallenge, GoldPlacement, RationaleFlag, Standing, StandingMove
 from reviews.actions.adjudicating import adjudicate
 from reviews.actions.guideline_changes import draft_change
 from reviews.actions.norming import open_session, reveal
@@ -41,6 +41,7 @@ KINDS = (
     "{challenge}",
     "{question}",
     "{contrast}",
+    "{flag}",
 )
 KINDS += (
     "{grader}",
@@ -218,6 +219,8 @@ TABLE = [
     ("patch", "webhooks/{webhook}/", {"active": False}, LEAD_ENGINEER),
     ("get", "webhooks/{webhook}/deliveries/", None, LEAD_ENGINEER),
     ("post", "deliveries/{delivery}/replay/", None, LEAD_ENGINEER),
+    ("get", "queues/{queue}/rationales/", None, LEAD),
+    ("post", "rationales/{flag}/look/", {"parts": True}, LEAD),
     ("get", "projects/{slug}/ledger/", None, ("lead", "engineer", "admin")),
     ("get", "projects/{slug}/prices/", None, ("lead", "engineer", "admin")),
     ("post", "projects/{slug}/prices/", {"prices": {"expert": 90}}, LEAD),
@@ -350,6 +353,9 @@ def desk():
         "dataset": dataset.uid,
         "grader": graders.version(project, source="reward").grader.uid,
         "contrast": contrasted(settled, candidate).uid,
+        "flag": RationaleFlag.objects.create(
+            judgment=placed.judgments.get(), probability=0.9, fitted=70, families=7
+        ).uid,
         "rule": create_rule(actor=people["lead"], project=project, name="All", queue=queue).uid,
         "question": asked.json()["uid"],
         "new": "Something new",
