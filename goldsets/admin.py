@@ -222,3 +222,9 @@ class GraderVersionAdmin(LookOnly):
 class GraderScoreAdmin(LookOnly):
     list_display = ["version", "item", "criterion", "attempt", "order", "value", "created_at"]
     list_select_related = ["version__grader", "item"]
+
+
+@admin.register(models.GraderAudit)
+class GraderAuditAdmin(LookOnly):
+    list_display = ["version", "queue", "opened_by", "opened_at"]
+    list_select_related = ["version__grader", "queue", "opened_by"]

@@ -1,16 +1,19 @@
 """Plain geometry for dot-and-whisker figures: where each mark stands. Templates draw them as inline SVG with links."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor, log, log10
 
+from goldsets.queries.biases import Biases, Lean
+from goldsets.queries.biases import Runs as BiasesOfRuns
 from goldsets.queries.ledger import Line
 from goldsets.queries.pace import QueuePace
+from goldsets.queries.repeats import Repeats
 from goldsets.queries.standing import RaterStanding
 from goldsets.stats.calibration import Calibration
 from goldsets.stats.parting import Watched
 from reviews.queries.agreement import TENTATIVE, CriterionAgreement, QueueAgreement
-from reviews.stats.result import Estimate
+from reviews.stats.result import Estimate, HypothesisTest
 
 WIDTH = 680
 NAME_X = 200
@@ -190,6 +193,89 @@ def _on_own_scale(rows: list[tuple[str, str, Estimate]], label: str) -> Figure |
     power = 10.0 ** floor(log10(max(ends)))
     to = next(step * power for step in (1, 2, 5, 10) if step * power >= max(ends))
     return dot_and_whisker(rows, label=label, to=to)
+
+
+def repeats_figure(repeats: Repeats) -> Figure:
+    """How often a run that experts fail passes when it may try so often, the first try first."""
+    tries = [(str(k), "The first time" if k == 1 else f"Best of {k}", share) for k, share in repeats.found.best_of]
+    return dot_and_whisker(
+        [*tries, ("changes", "Changes when asked again", repeats.found.changes)],
+        label="How often runs that experts fail pass in so many tries, and how often a verdict changes, with intervals",
+    )
+
+
+RIGHT_ON_PAIRS = "How often it is right on pairs, and judges that see one thing; the table below has the same numbers"
+
+
+@dataclass(frozen=True)
+class BiasFigures:
+    """Pictures of what a version leans on; each is None where there is nothing of it."""
+
+    areas: Figure | None
+    leans: Figure | None
+    own: Figure | None
+    pairs: Figure | None
+    pair_rows: tuple[tuple[str, Estimate], ...]
+    pair_leans: Figure | None
+    pair_own: Figure | None
+
+
+def bias_figures(found: Biases) -> BiasFigures:
+    shares: list[tuple[str, str, Estimate]] = []
+    if found.pairs:
+        shares = [("consistent", "Same winner in both orders", found.pairs.consistent), *found.pairs.shares]
+    return BiasFigures(
+        areas=_areas(found.runs) if found.runs else None,
+        leans=_leans(found.runs.leans) if found.runs else None,
+        own=_own(found.runs.own if found.runs else None, "False positives on its own family and on others"),
+        pairs=dot_and_whisker(shares, label=RIGHT_ON_PAIRS, reference=0.5) if shares else None,
+        pair_rows=tuple((title, share) for _key, title, share in shares),
+        pair_leans=_leans(found.pairs.leans) if found.pairs else None,
+        pair_own=_own(
+            found.pairs.own if found.pairs else None, "How often its own family is preferred, by it and by experts"
+        ),
+    )
+
+
+def _areas(runs: BiasesOfRuns) -> Figure:
+    rows = [(name, name, area) for name, area in runs.areas]
+    return dot_and_whisker(rows, label="Areas under ROC of the grader and of one feature alone", reference=0.5)
+
+
+def _leans(leans: Sequence[Lean]) -> Figure:
+    rows = [(one.name, one.name.capitalize(), one.odds) for one in leans]
+    return odds_figure(rows, label="Odds of a pass per standard deviation of a feature, on a log axis, with intervals")
+
+
+def _own(own: tuple[Estimate, Estimate, HypothesisTest] | None, label: str) -> Figure | None:
+    if own is None:
+        return None
+    return dot_and_whisker([("own", own[0].statistic, own[0]), ("others", own[1].statistic, own[1])], label=label)
+
+
+ODDS_TICKS = {0.125: "1/8", 0.25: "1/4", 0.5: "1/2", 1.0: "1", 2.0: "2", 4.0: "4", 8.0: "8"}
+
+
+def odds_figure(entries: list[tuple[str, str, Estimate]], *, label: str) -> Figure:
+    """One row per (key, title, odds ratio) on a log axis from an eighth to eight; what lies beyond ends at its ends."""
+    first, last = min(ODDS_TICKS), max(ODDS_TICKS)
+
+    def x(odds: float) -> float:
+        along = log(min(max(odds, first), last) / first) / log(last / first)
+        return round(AXIS_LEFT + along * (AXIS_RIGHT - AXIS_LEFT), 1)
+
+    drawn = dot_and_whisker(entries, label=label)
+    marks = tuple(
+        replace(
+            mark,
+            x=None if odds.value is None else x(odds.value),
+            low_x=None if odds.value is None or odds.low is None else x(odds.low),
+            high_x=None if odds.value is None or odds.high is None else x(odds.high),
+        )
+        for mark, (_key, _title, odds) in zip(drawn.marks, entries, strict=True)
+    )
+    ticks = tuple(Tick(x(odds), words) for odds, words in ODDS_TICKS.items())
+    return replace(drawn, marks=marks, ticks=ticks, reference_x=x(1.0))
 
 
 def in_words(title: str, estimate: Estimate) -> str:

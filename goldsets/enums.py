@@ -306,6 +306,7 @@ class GoldVerb(TextChoices):
     GRADER_VERSION_ADDED = "grader.version_added", "added a version of a grader"
     GRADER_VERSION_SET = "grader.version_set", "set from which score on a grader passes, or how often it may be asked"
     SEALED_READ = "sealed.read", "read how a grader does on held-out runs"
+    GRADER_AUDITED = "grader.audited", "had raters check what a grader said"
     GRADER_SCORED = "grader.scored", "brought in scores of a grader"
     FAMILIES_DEALT = "splits.dealt", "had families dealt to splits"
     STAGE_STARTED = "stage.started", "put a reviewer in shadow on a queue"

@@ -9,19 +9,22 @@ from goldsets.enums import (
     DatasetFormat,
     DatasetPurpose,
     DuplicatePolicy,
+    GraderKind,
+    GraderScale,
     NeutralPolicy,
     RaterPolicy,
     Rung,
     TiePolicy,
     WorkPolicy,
 )
+from goldsets.queries.graders import criterion_keys
 from goldsets.reviewing.rule_lines import WrongRules, rules_from_lines
 from goldsets.stats.checklist import TERMS
 from goldsets.stats.ledger import PRICES
 from reviews.enums import Basis, ItemKind, Provenance
 from reviews.forms import NewQueueForm
 from reviews.models import Project
-from reviews.queries.projects import queue_rows
+from reviews.queries.projects import guidelines, queue_rows, rubrics
 
 
 class RateForm(forms.Form):
@@ -235,3 +238,93 @@ class CompileForm(forms.Form):
     @property
     def asked(self) -> dict[str, Any]:
         return dict(self.cleaned_data)
+
+
+class GraderForm(forms.Form):
+    name = forms.CharField(max_length=120)
+    kind = forms.ChoiceField(choices=GraderKind)
+    criterion = forms.ChoiceField(required=False, label="Judges")
+    note = forms.CharField(required=False, max_length=5000, widget=forms.Textarea(attrs={"rows": 2}))
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        keys = sorted(criterion_keys(project))
+        self.fields["criterion"].choices = [("", "the run as a whole"), *((key, key) for key in keys)]
+
+
+class VersionSetForm(forms.Form):
+    threshold = forms.FloatField(
+        required=False,
+        label="Passes from",
+        help_text="Empty: a grader that passes or fails passes at its highest value; no other is decided.",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    attempts_cap = forms.IntegerField(
+        required=False, label="Asked of one item at most", help_text="Empty: without limit."
+    )
+
+
+class GraderVersionForm(forms.Form):
+    """What scores. Whatever of it changes is another version."""
+
+    label = forms.CharField(required=False, max_length=120, help_text="A name of your own.")
+    model = forms.CharField(required=False, max_length=200)
+    fingerprint = forms.CharField(required=False, max_length=128, label="Hash of its prompt or code")
+    environment = forms.CharField(required=False, max_length=200)
+    scale = forms.ChoiceField(choices=GraderScale)
+    lowest = forms.FloatField(initial=0, widget=forms.NumberInput(attrs={"step": "any"}))
+    highest = forms.FloatField(initial=1, widget=forms.NumberInput(attrs={"step": "any"}))
+    threshold = VersionSetForm.base_fields["threshold"]
+    attempts_cap = VersionSetForm.base_fields["attempts_cap"]
+    source = forms.CharField(
+        required=False, max_length=200, help_text="The name under which its scores come in with runs."
+    )
+    parameters = forms.JSONField(
+        required=False, widget=forms.Textarea(attrs={"rows": 3}), help_text='JSON, such as {"temperature": 0}.'
+    )
+
+    def __init__(self, *args: Any, sources: list[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if sources:
+            known = ", ".join(sources[:8])
+            self.fields["source"].help_text = f"The name under which its scores come in with runs: {known}."
+
+    def clean_parameters(self) -> dict[str, Any]:
+        given = self.cleaned_data["parameters"]
+        if given is not None and not isinstance(given, dict):
+            raise forms.ValidationError("The parameters are a JSON object of names and values.")
+        return given or {}
+
+
+class ScoresFileForm(forms.Form):
+    file = forms.FileField(
+        help_text="JSON lines, or CSV by its name; each row names an item or run and a value. At most 10 MB."
+    )
+
+
+class AuditForm(forms.Form):
+    """Which of a version's verdicts raters check, and by which rubric they judge first."""
+
+    name = forms.CharField(max_length=120, label="Name of the queue")
+    which = forms.ChoiceField(
+        choices=[("passed", "What it passes"), ("failed", "What it fails"), ("all", "Both")], label="Of its verdicts"
+    )
+    most = forms.IntegerField(initial=50, min_value=1, label="How many, at most")
+    rubric = forms.ChoiceField(help_text="One that does not ask raters to check graders gets a next version that does.")
+    guideline = forms.ChoiceField()
+    overlap = forms.IntegerField(initial=1, min_value=1, label="Raters for each")
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.known: dict[str, dict[str, Any]] = {
+            "rubric": {str(row.uid): row for row in rubrics(project) if row.item_kind == ItemKind.TRAJECTORY},
+            "guideline": {str(row.uid): row for row in guidelines(project)},
+        }
+        for field, rows in self.known.items():
+            self.fields[field].choices = [(uid, str(row)) for uid, row in rows.items()]
+
+    def clean_rubric(self) -> Any:
+        return self.known["rubric"][self.cleaned_data["rubric"]]
+
+    def clean_guideline(self) -> Any:
+        return self.known["guideline"][self.cleaned_data["guideline"]]

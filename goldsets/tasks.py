@@ -13,6 +13,7 @@ from goldsets.actions.rationales import hear
 from goldsets.actions.splitting import deal_new_families
 from goldsets.actions.staging import run_stage
 from goldsets.actions.standing import review_standings
+from goldsets.models import GraderVersion
 from goldsets.queries.agreement import (
     Seen,
     count_agreement,
@@ -21,6 +22,7 @@ from goldsets.queries.agreement import (
     takes_the_count,
     watched_queues,
 )
+from goldsets.queries.biases import Biases, count_biases, seen_biases
 from goldsets.queries.calibration import (
     Question,
     Report,
@@ -34,10 +36,11 @@ from goldsets.queries.calibration import (
     seen_watch,
     watching,
 )
-from goldsets.queries.graders import version_and_person
+from goldsets.queries.graders import version_and_person, version_by_id
 from goldsets.queries.keeping import Seen as SeenFigures
 from goldsets.queries.keeping import takes_the_count as takes_the_next_count
 from goldsets.queries.rationales import queues_to_hear
+from goldsets.queries.repeats import Repeats, count_repeats, seen_repeats
 from goldsets.queries.stages import live_stages
 from goldsets.queries.standing import measured_queues
 from reviews.models import Queue
@@ -178,6 +181,34 @@ def hear_rationales() -> None:
 def deal_families() -> None:
     """Deal families that have come in since to their splits, in every project that has said how."""
     deal_new_families()
+
+
+@shared_task
+def count_version_repeats(version_id: int) -> None:
+    """Count anew what a version says when it is asked again."""
+    count_repeats(version_by_id(version_id))
+
+
+def look_at_repeats(version: GraderVersion) -> SeenFigures[Repeats]:
+    """What is known of it; where that is not the latest, a worker is asked to count."""
+    seen = seen_repeats(version)
+    if seen.stale and takes_the_next_count(f"repeats-{version.pk}"):
+        count_version_repeats.delay(version.pk)
+    return seen
+
+
+@shared_task
+def count_version_biases(version_id: int) -> None:
+    """Count anew what a version leans on."""
+    count_biases(version_by_id(version_id))
+
+
+def look_at_biases(version: GraderVersion) -> SeenFigures[Biases]:
+    """What is known of it; where that is not the latest, a worker is asked to count."""
+    seen = seen_biases(version)
+    if seen.stale and takes_the_next_count(f"biases-{version.pk}"):
+        count_version_biases.delay(version.pk)
+    return seen
 
 
 @shared_task(bind=True, max_retries=30)

@@ -10,7 +10,7 @@ from django.db import transaction
 from goldsets.actions.reading_scores import LONGEST_TEXT, Given, read_score, rows_of, value_on
 from goldsets.enums import GoldVerb
 from goldsets.models import GraderScore, GraderVersion
-from goldsets.queries.graders import criterion_keys, longest_of, own_criterion_keys, said_under
+from goldsets.queries.graders import FROM_RUNS, criterion_keys, longest_of, own_criterion_keys, said_under
 from reviews.actions.events import record
 from reviews.errors import Conflict, Invalid
 from reviews.models import Item, Project
@@ -99,7 +99,7 @@ def adopt_scores(*, actor: Any, version: GraderVersion) -> ScoresReceipt:
     if not version.source:
         raise Conflict("This version names no source, so no score that came in with runs is its own.")
     total = _keep_all(version, _adopted(version))
-    _record(actor, version, "runs", total)
+    _record(actor, version, FROM_RUNS, total)
     return total
 
 

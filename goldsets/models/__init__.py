@@ -3,7 +3,7 @@
 from .contrast import Contrast
 from .dataset import Dataset, DatasetRow, DatasetVersion
 from .gold import GoldChallenge, GoldItem, GoldKey, GoldPlacement, GoldPolicy, GoldSchedule
-from .grader import Grader, GraderScore, GraderVersion
+from .grader import Grader, GraderAudit, GraderScore, GraderVersion
 from .judge import JudgeAnswer, JudgedItem, JudgeRun, JudgeSetup
 from .leak import BenchmarkList, BenchmarkText, LeakReport, LeakSignature
 from .ledger import PriceList
@@ -29,6 +29,7 @@ __all__ = [
     "GoldPolicy",
     "GoldSchedule",
     "Grader",
+    "GraderAudit",
     "GraderScore",
     "GraderVersion",
     "JudgeAnswer",

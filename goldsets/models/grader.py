@@ -6,7 +6,7 @@ from django.db import models
 from django.utils import timezone
 
 from goldsets.enums import GraderKind, GraderScale, ScoreOrder
-from reviews.models import Item, Project
+from reviews.models import Item, Project, Queue
 from reviews.models.base import PublicModel, append_only
 
 # What stands for “the whole of it” where a criterion's key may stand.
@@ -123,7 +123,24 @@ class GraderScore(models.Model):
             ),
             models.CheckConstraint(condition=models.Q(attempt__gte=1), name="attempts_count_from_1"),
         ]
+        indexes = [models.Index(fields=["version", "-id"], name="scores_latest_first")]
         triggers = append_only()
 
     def __str__(self) -> str:
         return f"{self.value:g} by version {self.version_id}"
+
+
+class GraderAudit(models.Model):
+    """A queue in which raters check what a version said, each verdict after their own answer."""
+
+    version = models.ForeignKey(GraderVersion, on_delete=models.PROTECT, related_name="audits")
+    queue = models.OneToOneField(Queue, on_delete=models.PROTECT, related_name="grader_audit")
+    opened_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    opened_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-pk"]
+        triggers = append_only()
+
+    def __str__(self) -> str:
+        return f"audit of {self.version} in {self.queue}"

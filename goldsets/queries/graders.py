@@ -13,13 +13,16 @@ from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.db.models import Aggregate, Count, FloatField, Max, Prefetch, Q, QuerySet, Sum
 
+from goldsets.enums import GoldVerb
 from goldsets.models import Grader, GraderScore, GraderVersion
 from reviews.enums import OutcomeResult
-from reviews.models import Candidate, Criterion, Item, Project, RunScore
+from reviews.models import Candidate, Criterion, Event, Item, Project, RunScore
 
 # The name of the one number that a run's source gives as its reward, where no score of it is named so.
 REWARD = "reward"
 CHUNK = 1000
+# What an Event says of scores that were taken from imported runs.
+FROM_RUNS = "runs"
 KEPT_SECONDS = 30 * 86_400
 # Raise it with every change of `Tally`.
 FORM = 1
@@ -106,7 +109,9 @@ def grader_by_name(project: Project, name: str) -> Grader | None:
 
 
 def versions_of(grader: Grader) -> QuerySet[GraderVersion]:
-    return GraderVersion.objects.filter(grader=grader).select_related("grader__project").order_by("-number")
+    return (
+        GraderVersion.objects.filter(grader=grader).select_related("grader__project", "created_by").order_by("-number")
+    )
 
 
 def version_by_number(grader: Grader, number: int | None) -> GraderVersion | None:
@@ -115,10 +120,13 @@ def version_by_number(grader: Grader, number: int | None) -> GraderVersion | Non
     return versions.first() if number is None else versions.filter(number=number).first()
 
 
+def version_by_id(version_id: int) -> GraderVersion:
+    return GraderVersion.objects.select_related("grader__project").get(pk=version_id)
+
+
 def version_and_person(version_id: int, person_id: int) -> tuple[GraderVersion, Any]:
     """A version and whoever asked for something of it, for a worker that was told their keys."""
-    version = GraderVersion.objects.select_related("grader__project").get(pk=version_id)
-    return version, get_user_model().objects.get(pk=person_id)
+    return version_by_id(version_id), get_user_model().objects.get(pk=person_id)
 
 
 def scores_of_version(version: GraderVersion) -> QuerySet[GraderScore]:
@@ -200,6 +208,25 @@ class Percentile(Aggregate):
 
     def __init__(self, expression: str, share: float) -> None:
         super().__init__(expression, share=share)
+
+
+@dataclass(frozen=True)
+class VersionRow:
+    """A version with what its scores come to."""
+
+    version: GraderVersion
+    tally: Tally
+
+
+def version_rows(grader: Grader) -> list[VersionRow]:
+    """The latest first. A query, and two for each version unless it was counted before."""
+    return [VersionRow(version, tally(version)) for version in versions_of(grader)]
+
+
+def last_adopted(version: GraderVersion) -> Event | None:
+    """When scores were last taken from imported runs, and what came of it."""
+    said = Event.objects.filter(target_type=GraderVersion._meta.model_name, target_id=version.pk)
+    return said.filter(verb=GoldVerb.GRADER_SCORED, data__origin=FROM_RUNS).order_by("-pk").first()
 
 
 @dataclass(frozen=True)

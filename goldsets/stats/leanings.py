@@ -149,3 +149,28 @@ def own_kind(own: Sequence[bool], passes: Sequence[bool], truth: Sequence[bool])
         return OwnKind(*shares, without_test(name, n + m, method, Reason.NO_PAIRS))
     p = float(fisher_exact([[a, n - a], [b, m - b]]).pvalue)
     return OwnKind(*shares, HypothesisTest(name, min(1.0, p), n + m, method=method))
+
+
+@dataclass(frozen=True)
+class OwnSide:
+    """Pairs in which one side alone is of the judge's own family: how often it is preferred, by the judge and by gold.
+
+    The test holds the two against each other, pair by pair.
+    """
+
+    judge: Estimate
+    gold: Estimate
+    test: HypothesisTest
+
+
+def own_side(own: Sequence[int], verdicts: Sequence[int], gold: Sequence[int]) -> OwnSide:
+    """`own` is the place of the own side, FIRST or SECOND. Pairs on which either is undecided are left out."""
+    place, said, right = np.asarray(own, int), np.asarray(verdicts, int), np.asarray(gold, int)
+    told = (said != TIE) & (right != TIE)
+    mine, golds = (said == place)[told], (right == place)[told]
+    n = int(told.sum())
+    return OwnSide(
+        wilson(int(mine.sum()), n, statistic="The judge prefers its own family"),
+        wilson(int(golds.sum()), n, statistic="Experts prefer that side"),
+        mcnemar(int((mine & ~golds).sum()), int((~mine & golds).sum()), name="The judge against experts"),
+    )

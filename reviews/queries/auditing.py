@@ -7,7 +7,9 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from reviews.models import Assignment, Queue, VerdictAudit, VerdictsShown
+from django.db.models import QuerySet
+
+from reviews.models import Assignment, Project, Queue, VerdictAudit, VerdictsShown
 from reviews.queries.masking import mask_of
 from reviews.queries.scores import scores_of
 from reviews.stats.proportion import wilson
@@ -108,6 +110,17 @@ class GraderChecked:
     valid: Estimate
     wrong: tuple[VerdictAudit, ...]
 
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "grader": self.grader,
+            "right": asdict(self.right),
+            "valid": asdict(self.valid),
+            "wrong": [
+                {"item": audit.shown.judgment.item.uid, "note": audit.note, "evidence": audit.evidence}
+                for audit in self.wrong
+            ],
+        }
+
 
 @dataclass(frozen=True)
 class Checked:
@@ -119,30 +132,14 @@ class Checked:
         return {
             "n_shown": self.n_shown,
             "n_audited": self.n_audited,
-            "graders": [
-                {
-                    "grader": one.grader,
-                    "right": asdict(one.right),
-                    "valid": asdict(one.valid),
-                    "wrong": [
-                        {"item": audit.shown.judgment.item.uid, "note": audit.note, "evidence": audit.evidence}
-                        for audit in one.wrong
-                    ],
-                }
-                for one in self.graders
-            ],
+            "graders": [one.as_dict() for one in self.graders],
         }
 
 
 def checked(queue: Queue) -> Checked:
     """What raters of the queue found of graders' verdicts: the last word of each rater on each. Three queries."""
     shown = VerdictsShown.objects.filter(assignment__queue=queue)
-    audits = (
-        VerdictAudit.objects.filter(shown__in=shown)
-        .select_related("shown__judgment__item__trajectory__task")
-        .order_by("shown", "grader", "-revision")
-        .distinct("shown", "grader")
-    )
+    audits = _last_words(VerdictAudit.objects.filter(shown__in=shown))
     of_grader: dict[str, list[VerdictAudit]] = defaultdict(list)
     for audit in audits:
         of_grader[audit.grader].append(audit)
@@ -151,6 +148,18 @@ def checked(queue: Queue) -> Checked:
         n_audited=len({audit.shown_id for rows in of_grader.values() for audit in rows}),
         graders=tuple(_checked(grader, rows) for grader, rows in sorted(of_grader.items())),
     )
+
+
+def checked_grader(project: Project, grader: str) -> tuple[GraderChecked, list[VerdictAudit]]:
+    """The same of one grader by its name, over every queue of the project, with the last words themselves."""
+    audits = list(_last_words(VerdictAudit.objects.filter(shown__assignment__queue__project=project, grader=grader)))
+    return _checked(grader, audits), audits
+
+
+def _last_words(audits: QuerySet[VerdictAudit]) -> QuerySet[VerdictAudit]:
+    """Of each rater on each verdict."""
+    audits = audits.select_related("shown__judgment__item__trajectory__task")
+    return audits.order_by("shown", "grader", "-revision").distinct("shown", "grader")
 
 
 def _checked(grader: str, audits: list[VerdictAudit]) -> GraderChecked:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from goldsets.charts import dot_and_whisker
+from goldsets.charts import dot_and_whisker, odds_figure
 from reviews.stats.result import Estimate, Reason
 
 
@@ -66,3 +66,13 @@ def test_an_empty_figure_stands():
     figure = dot_and_whisker([], label="Alpha")
     assert figure.marks == ()
     assert figure.axis_bottom > figure.axis_top
+
+
+def test_odds_stand_on_a_log_axis_and_end_at_its_ends():
+    figure = odds_figure([entry(1.0, 0.25, 4.0), entry(40.0, 2.0, 800.0), entry(None)], label="Odds")
+    level, far, nothing = figure.marks
+    assert (level.x, figure.reference_x) == (400, 400)
+    assert level.x - level.low_x == pytest.approx(level.high_x - level.x)
+    assert (far.x, far.high_x, far.value) == (590, 590, "40.00")
+    assert (nothing.x, nothing.low_x) == (None, None)
+    assert [tick.text for tick in figure.ticks] == ["1/8", "1/4", "1/2", "1", "2", "4", "8"]

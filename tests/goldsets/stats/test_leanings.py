@@ -9,6 +9,7 @@ from goldsets.stats.leanings import (
     leaning,
     longest_wins,
     own_kind,
+    own_side,
     position,
     right_in_both_orders,
 )
@@ -84,3 +85,14 @@ def test_a_judge_that_spares_its_own_family():
     assert (found.own.value, found.others.value) == (0.5, 2 / 30)
     assert found.test.p < 0.001
     assert own_kind([True], [True], [False]).test.reason == Reason.NO_PAIRS
+
+
+def test_a_judge_that_prefers_its_own_side_beside_what_experts_prefer():
+    # Ten pairs; the own side stands first in half of them. Experts prefer it in 5, the judge in 9; one tie is left out.
+    own = [1, -1] * 5 + [1]
+    gold = [1, -1, 1, -1, 1, 1, -1, 1, -1, 1, 1]
+    verdicts = [1, -1, 1, -1, 1, -1, 1, -1, 1, 1, 0]
+    found = own_side(own, verdicts, gold)
+    assert (found.judge.value, found.gold.value, found.judge.n_units) == (0.9, 0.5, 10)
+    assert found.test.p == pytest.approx(0.125)
+    assert own_side([], [], []).judge.value is None
