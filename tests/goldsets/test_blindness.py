@@ -80,6 +80,18 @@ class Desk:
         return self.alex
 
 
+class CrowdedDesk(Desk):
+    """The same where three judge each item, and Alex is the last to judge the plain one, which settles by it."""
+
+    def __init__(self):
+        self.project = make.project()
+        self.lead = make.lead_of(self.project)
+        self.queue = make.queue(self.project, items=1, overlap=3)
+        self.item = QueueItem.objects.get(queue=self.queue)
+        for name in ("Greta", "Gus"):
+            judge(make.expert(self.project, name), self.queue, make.passing())
+
+
 class ComparingDesk(Desk):
     """The same with a pair of runs, of which one is preferred."""
 
@@ -279,6 +291,31 @@ def test_the_pages_of_a_judgment_from_claim_to_the_next_item():
 
     statuses = [plain[0] for plain, _gold in compare(visit)]
     assert statuses == [302, 200, 200, 200, 422, 200, 200, 200, 200]
+
+
+@pytest.mark.parametrize("room", [Desk, CrowdedDesk])
+def test_the_pages_and_answers_of_taking_a_submission_back(room):
+    """The plain item settles by what Alex says, and again by what Alex says instead."""
+
+    def visit(alex, queue):
+        client, api = browser(alex), by(alex)
+        yield client.post(f"/queues/{queue.uid}/judge/")
+        yield client.post(address(alex, "submit/"), FORM, headers={"HX-Request": "true"})
+        yield client.get(f"{address(alex)}?correct")
+        yield client.post(address(alex, "draft/"), {"version": "0", "revision": "1", "rationale": "Half"})
+        other = FORM | {"criteria.success": "1", "revision": "1"}
+        yield client.post(address(alex, "correct/"), other, headers={"HX-Request": "true"})
+        judgment = f"/api/v1{address(alex, 'judgment/')}"
+        key = {"Idempotency-Key": "c"}
+        for _ in range(2):
+            yield api.put(f"{judgment}?revision=2", make.passing(), format="json", headers=key)
+        yield api.put(f"{judgment}?revision=1", make.passing(), format="json", headers={"Idempotency-Key": "d"})
+        yield api.get(judgment)
+        yield client.get("/judgments/")
+        yield client.get("/")
+
+    statuses = [plain[0] for plain, _gold in compare(visit, room)]
+    assert statuses == [302, 200, 200, 200, 200, 201, 200, 409, 200, 200, 200]
 
 
 def test_the_pages_and_answers_of_a_comparison():

@@ -4,7 +4,7 @@ import re
 from functools import partial
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from goldsets.actions.gold import set_gold_rate
 from goldsets.models import GoldPlacement, GoldSchedule
@@ -235,3 +235,24 @@ def test_checking_what_graders_said_sends_the_same_statements(overlap):
         )
 
     assert checked(gold=True) == checked(gold=False)
+
+
+def test_a_second_occasion_sends_the_same_statements_as_a_first():
+    """Chance makes the next item one of them; it is drawn until there was one of each."""
+    desk = Desk(overlap=1, plain=8, repeat_rate=0.3, repeat_after=1)
+    alex = make.expert(desk.project, "Alex")
+    for _ in range(3):
+        desk.judged_by(alex)
+    sent = {}
+    for _ in range(60):
+        before = transaction.savepoint()
+        mine = claim(actor=alex, queue=desk.queue)
+        his = {"actor": alex, "uid": mine.uid}
+        sent[mine.occasion] = statements(
+            partial(submit, **his, payload=desk.payload(mine), idempotency_key="k"),
+            partial(correct, **his, payload=desk.payload(mine), idempotency_key="c", seen_revision=1),
+        )
+        transaction.savepoint_rollback(before)
+        if len(sent) == 2:
+            break
+    assert sent[2] == sent[1]
