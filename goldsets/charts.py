@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import floor, log, log10
+from uuid import UUID
 
 from goldsets.queries.biases import Biases, Lean
 from goldsets.queries.biases import Runs as BiasesOfRuns
@@ -296,11 +297,11 @@ MAX_LABELS = 12
 
 @dataclass(frozen=True)
 class PathMark:
-    """One answer: where it stands, which gold item it was of, whether it was wrong, and a sentence."""
+    """One answer: where it stands, which gold item or item it was of, whether it was wrong, and a sentence."""
 
     x: float
     y: float
-    key: int
+    key: int | UUID
     wrong: bool
     words: str
 
@@ -335,12 +336,15 @@ class PathFigure:
 
 def path_figure(
     path: Sequence[float],
-    answers: Sequence[tuple[int, bool, str]],
+    answers: Sequence[tuple[int | UUID, bool, str]],
     *,
     bounds: Sequence[tuple[float, str, str]],
     label: str,
 ) -> PathFigure:
-    """`path` after each of `answers` (gold item, right, words), from 0, between `bounds` (level, words, css class)."""
+    """`path` after each of `answers` (gold item or item, right, words), from 0.
+
+    It goes between `bounds` (level, words, css class).
+    """
     levels = [0.0, *path, *(level for level, _words, _css in bounds)]
     low, high = min(levels), max(levels)
     room = (high - low) or 1.0

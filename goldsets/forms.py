@@ -14,16 +14,18 @@ from goldsets.enums import (
     NeutralPolicy,
     RaterPolicy,
     Rung,
+    StageWork,
     TiePolicy,
     WorkPolicy,
 )
 from goldsets.queries.graders import criterion_keys
+from goldsets.queries.stages import fit_reviewers
 from goldsets.reviewing.rule_lines import WrongRules, rules_from_lines
 from goldsets.stats.checklist import TERMS
 from goldsets.stats.ledger import PRICES
 from reviews.enums import Basis, ItemKind, Provenance
 from reviews.forms import NewQueueForm
-from reviews.models import Project
+from reviews.models import Project, Queue
 from reviews.queries.projects import guidelines, queue_rows, rubrics
 
 
@@ -148,6 +150,31 @@ class StandingPolicyForm(forms.Form):
         help_text="Otherwise every step waits for a lead.",
     )
     work = forms.ChoiceField(choices=WorkPolicy, label="Work since it was last good, when somebody is paused")
+
+
+class StageForm(forms.Form):
+    """How a stage is checked, and what becomes of its labels."""
+
+    audit_share = forms.FloatField(
+        initial=0.1,
+        label="Share that is audited",
+        help_text="From 0.01 to 1: of what it could decide, so much goes to people all the same, unmarked.",
+    )
+    work = forms.ChoiceField(choices=StageWork, label="Its labels since it was last good, when a test ends it")
+
+
+class StartStageForm(StageForm):
+    """A signed reviewer that fits the queue, and the same."""
+
+    reviewer = forms.ChoiceField(help_text="Signed, and compiled under this queue's rubric and guideline.")
+    field_order = ("reviewer", "audit_share", "work")
+
+    def __init__(self, *args: Any, queue: Queue, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["reviewer"].choices = [
+            (str(row.uid), f"{row.decision}: {row.get_rung_display().lower()}, {row}, signed by {row.signed_by}")
+            for row in fit_reviewers(queue)
+        ]
 
 
 class GoldFileForm(forms.Form):

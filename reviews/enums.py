@@ -340,6 +340,10 @@ class Basis(TextChoices):
     REVIEWER = "reviewer", "By a compiled reviewer"
 
 
+# On these no person says what is right: nothing is measured, taught or fitted by such a label.
+UNANSWERED = [Basis.AMBIGUOUS, Basis.REVIEWER]
+
+
 class Verb(TextChoices):
     """What an Event says was done."""
 

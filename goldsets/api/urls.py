@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from goldsets.api import gold, standing
+from goldsets.api import gold, stages, standing
 from goldsets.api.calibration import Calibration, GraderWatch
 from goldsets.api.contrasts import ContrastName, Contrasts, Diversity
 from goldsets.api.datasets import (
@@ -49,6 +49,12 @@ urlpatterns = [
     path("queues/<uuid:uid>/standing/<int:rater>/", standing.StandingOfRater.as_view(), name="standing_change"),
     path("standing-moves/<uuid:uid>/confirm/", standing.MoveConfirm.as_view(), name="standing_confirm"),
     path("standing-moves/<uuid:uid>/decline/", standing.MoveDecline.as_view(), name="standing_decline"),
+    path("queues/<uuid:uid>/stages/", stages.StagesOfQueue.as_view(), name="stages"),
+    path("stages/<uuid:uid>/", stages.StageDetail.as_view(), name="stage"),
+    path("stages/<uuid:uid>/verdicts/", stages.StageVerdicts.as_view(), name="stage_verdicts"),
+    path("stages/<uuid:uid>/decide/", stages.StageDecide.as_view(), name="stage_decide"),
+    path("stages/<uuid:uid>/roll-back/", stages.StageRollBack.as_view(), name="stage_roll_back"),
+    path("stages/<uuid:uid>/retire/", stages.StageRetire.as_view(), name="stage_retire"),
     path("queues/<uuid:uid>/gold/", gold.GoldOfQueue.as_view(), name="gold_pool"),
     path("queues/<uuid:uid>/gold/measured/", gold.GoldMeasured.as_view(), name="gold_measured"),
     path("queues/<uuid:uid>/gold/import/", gold.GoldImport.as_view(), name="gold_import"),

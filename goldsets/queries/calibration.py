@@ -18,7 +18,7 @@ from goldsets.queries.verdicts import GATES, VERDICT, Against, Asked, against, a
 from goldsets.stats.calibration import LIMIT, Calibration, calibrated, plain
 from goldsets.stats.grading import Errors, errors
 from goldsets.stats.watching import Watch, watch
-from reviews.enums import Basis, CriterionKind, GateAnswer, ItemKind, Purpose
+from reviews.enums import UNANSWERED, Basis, CriterionKind, GateAnswer, ItemKind, Purpose
 from reviews.errors import Invalid
 from reviews.models import Item, Label, LabelValue, Project, QueueItem
 from reviews.queries.listings import held_by
@@ -323,7 +323,7 @@ def _not_scored(version: GraderVersion, criterion: str) -> int:
         queue__purpose=Purpose.WORK,
         label__isnull=False,
         item__kind=ItemKind.TRAJECTORY,
-    ).exclude(label__basis=Basis.AMBIGUOUS)
+    ).exclude(label__basis__in=UNANSWERED)
     return standing.exclude(Exists(scored)).values("item").distinct().count()
 
 
@@ -388,7 +388,8 @@ def rewarded_runs(asked: Question, uids: Iterable[UUID], *, reader: Any) -> list
     items = items.select_related("trajectory__task", "trajectory__outcome")
     standing = QueueItem.objects.filter(
         item__in=items.values("pk"), label__isnull=False, queue__purpose=Purpose.WORK
-    ).select_related("label")
+    ).exclude(label__basis=Basis.REVIEWER)
+    standing = standing.select_related("label")
     label_of = {row.item_id: row.label for row in standing.order_by("label__failure_step", "pk")}
     gates = LabelValue.objects.filter(
         label__in=[label.pk for label in label_of.values() if label],

@@ -1,8 +1,8 @@
 """The one query that pairs a version's scores with trusted labels, run by run.
 
 1. Of a run asked about several times the first attempt counts; the others come along to tell what trying again does.
-2. A label counts where it stands, in a queue of work, and does not say that the run is ambiguous. A run on which queues
-   come to different verdicts has none.
+2. A label counts where it stands, in a queue of work, was made by people, and does not say that the run is ambiguous. A
+   run on which queues come to different verdicts has none.
 3. What raters said counts before any decision of a lead, without what was set aside and without answers on gold.
 4. Held-out runs are left out unless they are asked for, and whoever asks has it logged, see
    `goldsets.actions.calibrating`.
@@ -23,7 +23,7 @@ from goldsets.queries.leaving import held_out_families
 from goldsets.queries.splits import ALONE
 from goldsets.queries.verdicts import Against, Asked, failed_gates, verdict
 from goldsets.stats.calibration import Graded
-from reviews.enums import AssignmentState, Basis, ItemKind, OutcomeResult, Purpose, Split
+from reviews.enums import UNANSWERED, AssignmentState, Basis, ItemKind, OutcomeResult, Purpose, Split
 from reviews.models import Adjudication, Item, Judgment, LabelValue, Project, QueueItem, Rating
 
 BATCH = 10_000
@@ -154,7 +154,7 @@ class _Splits:
 def _labels(items: QuerySet[Item], held: Against, asked: Mapping[int, Asked]) -> dict[int, _Labelled]:
     standing = QueueItem.objects.filter(
         item__in=items.values("pk"), label__isnull=False, queue__purpose=Purpose.WORK
-    ).exclude(label__basis=Basis.AMBIGUOUS)
+    ).exclude(label__basis__in=UNANSWERED)
     answers = _answers(LabelValue.objects.filter(label__in=standing.values("label")), "label", asked)
     found: dict[int, _Labelled] = {}
     for item, label, basis in standing.values_list("item", "label", "label__basis").iterator(chunk_size=BATCH):

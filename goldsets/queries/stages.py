@@ -22,7 +22,7 @@ from goldsets.stats.following import Chart, chart
 from goldsets.stats.proportion import wilson
 from goldsets.stats.shifting import WINDOW, Shift, shifts
 from goldsets.writers.label_row import steps_of
-from reviews.enums import Basis, CriterionKind, EvidenceRule, GateAnswer, ItemKind, QueueItemState, Scope
+from reviews.enums import UNANSWERED, CriterionKind, EvidenceRule, GateAnswer, ItemKind, QueueItemState, Scope
 from reviews.models import Assignment, Criterion, LabelValue, Queue, QueueItem
 from reviews.models import Step as StepRow
 from reviews.stats.result import Estimate
@@ -79,6 +79,11 @@ def fit_reviewers(queue: Queue) -> QuerySet[Reviewer]:
         project=queue.project_id, state=ReviewerState.SIGNED, rubric=queue.rubric_id, guideline=queue.guideline_id
     )
     return rows.select_related("queue", "criterion", "signed_by").defer("artefact", "families").order_by("-signed_at")
+
+
+def reviewer_in(queue: Queue, uid: Any) -> Reviewer | None:
+    """The reviewer with this id, if it fits the queue."""
+    return fit_reviewers(queue).filter(uid=uid).first()
 
 
 # --- What it decides, and what that says of a label -------------------------------------------------------------------
@@ -253,8 +258,8 @@ def compared(stage: Stage, **only: Any) -> list[Compared]:
         phase__in=[StagePhase.SHADOW, StagePhase.DECIDING],
         queue_item__state=QueueItemState.SETTLED,
         **only,
-    ).exclude(queue_item__label__basis__in=[Basis.REVIEWER, Basis.AMBIGUOUS])
-    found = list(rows.select_related("queue_item__label", "queue_item__item"))
+    ).exclude(queue_item__label__basis__in=UNANSWERED)
+    found = list(rows.select_related("queue_item__label", "queue_item__item__trajectory__task"))
     values, read = _values_of(row.queue_item.label_id for row in found), reading_of(stage.reviewer)
     pairs = []
     for row in found:
@@ -317,6 +322,10 @@ class Check:
     at: datetime
     gold: bool
     row: StageVerdict
+
+    @property
+    def words(self) -> str:
+        return f"{self.row.queue_item.item.subject}, by {'gold' if self.gold else 'people'}"
 
 
 @dataclass(frozen=True)
@@ -439,7 +448,7 @@ def watched(stage: Stage) -> Watched:
     ]
     rows = stage.verdicts.filter(phase=StagePhase.GOLD, sure=True, verdict__in=stage.takes)
     read = reading_of(stage.reviewer)
-    for row in rows.select_related("queue_item__gold__key", "queue_item__item"):
+    for row in rows.select_related("queue_item__gold__key", "queue_item__item__trajectory__task"):
         key = row.queue_item.gold.key
         wanted = read({name: _whole(entry) for name, entry in key.expected.items()}) if key else None
         if wanted is not None:

@@ -20,6 +20,7 @@ from goldsets.web import (
     releases,
     reviewers,
     splits,
+    stages,
     watch,
 )
 
@@ -56,6 +57,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("queues/<uuid:uid>/gold/challenges/<uuid:challenge_uid>/", gold.answer, name="gold_answer"),
     path("queues/<uuid:uid>/gold/<int:gold_id>/", gold.gold_item, name="gold_item"),
     path("queues/<uuid:uid>/gold/<int:gold_id>/retire/", gold.retire, name="gold_retire"),
+    path("queues/<uuid:uid>/stages/", stages.stages, name="stages"),
+    path("queues/<uuid:uid>/stages/<uuid:stage_uid>/", stages.act, name="stage_act"),
     path("checked/", checked.checked, name="checked"),
     path("projects/<slug:slug>/graders/", graders.graders, name="graders"),
     path("graders/<uuid:uid>/", graders.grader, name="grader"),

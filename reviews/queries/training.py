@@ -7,8 +7,8 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from reviews.enums import (
+    UNANSWERED,
     AssignmentState,
-    Basis,
     NormingState,
     Purpose,
     QualificationOutcome,
@@ -37,7 +37,7 @@ def fit_to_train(queue: Queue) -> QuerySet[Label]:
     return (
         Label.objects.filter(Exists(standing), queue__project=queue.project_id, rubric=queue.rubric_id)
         .exclude(Exists(busy))
-        .exclude(basis__in=[Basis.AMBIGUOUS, Basis.REVIEWER])
+        .exclude(basis__in=UNANSWERED)
         .order_by("pk")
     )
 

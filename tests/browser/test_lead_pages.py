@@ -8,9 +8,11 @@ from django.core.files.base import ContentFile
 from django.urls import reverse
 
 from goldsets.actions.gold import propose_gold, set_feedback
+from goldsets.actions.staging import run_stage
 from goldsets.models import GoldChallenge, GoldItem, GoldPlacement, Standing, StandingMove
 from reviews.actions.dealing import claim
 from reviews.actions.guideline_changes import draft_change, try_change
+from reviews.actions.judging import submit
 from reviews.actions.norming import open_session, reveal
 from reviews.actions.previewing import preview_import
 from reviews.actions.questions import ask, publish
@@ -26,6 +28,7 @@ from reviews.models import (
     Event,
     GuidelineChange,
     ImportJob,
+    Queue,
     QueueItem,
     Rubric,
     Webhook,
@@ -33,6 +36,7 @@ from reviews.models import (
 from reviews.trajectories.schema import Step, ToolCall, ToolResult
 from tests import factories as make
 from tests.browser.conftest import axe
+from tests.factories import stages
 from tests.factories.furnished import RUN, Desk, desk
 from tests.factories.runs import another_run
 from tests.factories.training import judge, practice, qualification, settled_queue
@@ -56,6 +60,7 @@ def lead_pages(made: Desk) -> list[str]:
     places += [
         reverse(f"reviews:{name}", args=[queue.uid]) for name in ("disagreements", "queue_settings", "verdicts_checked")
     ]
+    places += [reverse("goldsets:stages", args=[each.uid]) for each in (queue, *staged(made))]
     places.append(reverse("goldsets:missed", args=[queue.uid, made.experts[0].pk]))
     places += [reverse(f"goldsets:gold_{name}", args=[queue.uid]) for name in ("candidates", "proposals")]
     places += [reverse("goldsets:standing_policy", args=[queue.uid]), *measured(made)]
@@ -122,6 +127,20 @@ def asked(made: Desk) -> list[str]:
     ]
     publish(actor=made.lead, uid=questions[1].uid, text="After the promised day.", about="guideline", line=1)
     return [reverse("reviews:question", args=[made.project.slug, question.uid]) for question in questions]
+
+
+def staged(made: Desk) -> list[Queue]:
+    """A queue in which a reviewer decides and people have audited it, and one in which it is in shadow."""
+    decided, watched = (stages.keeping_queue(made.project) for _ in range(2))
+    stage = stages.deciding(decided, audit_share=1)
+    stages.more(decided, *[stages.REFUND] * 3, stages.OTHER)
+    run_stage(stage_id=stage.pk)
+    for said in (True, False, True):
+        mine = claim(actor=made.experts[0], queue=decided)
+        given = {"criteria": {"keep": said}, "confidence": 3}
+        submit(actor=made.experts[0], uid=mine.uid, payload=given, idempotency_key="k")
+    run_stage(stage_id=stages.shadow(watched).pk)
+    return [decided, watched]
 
 
 def measured(made: Desk) -> list[str]:

@@ -10,6 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from goldsets.actions.gold import set_gold_rate
+from goldsets.actions.staging import run_stage
 from goldsets.actions.standing import change_standing, set_standing_policy
 from goldsets.models import GoldPlacement, GoldSchedule
 from reviews.actions.adjudicating import adjudicate
@@ -21,6 +22,7 @@ from reviews.digest import FIRST_DELAY, MOST_DELAY, SHARE, drawn
 from reviews.models import Assignment, Event, Question, QueueItem
 from reviews.queries.digest import digest_of
 from tests import factories as make
+from tests.factories import stages
 from tests.reviews.api.talking import by
 
 pytestmark = pytest.mark.django_db
@@ -124,6 +126,11 @@ def compare(visit, room=Desk):
     plain, was_gold, plain_desk = walk(room.before_plain, visit, room)
     gold, is_gold, gold_desk = walk(room.before_gold, visit, room)
     assert (was_gold, is_gold) == (False, True)
+    return same(plain, plain_desk, gold, gold_desk)
+
+
+def same(plain, plain_desk, gold, gold_desk):
+    """Pairs of answers, once it is certain that all are the same but for the names of people, projects and queues."""
 
     def unnamed(answers, desk):
         name = desk.queue.name.encode()
@@ -273,6 +280,85 @@ class RepeatingDesk(Desk):
 def test_what_comes_again_looks_in_every_byte_like_what_comes_for_the_first_time(visit):
     first, again = (RepeatingDesk(occasion).answers(visit) for occasion in (1, 2))
     assert again == first
+
+
+# --- An audit of a reviewer -------------------------------------------------------------------------------------------
+class AuditedDesk(Desk):
+    """One item that a reviewer would pass, which comes to Alex all the same; before it one that lies settled."""
+
+    def __init__(self):
+        self.project = make.project()
+        self.lead = make.lead_of(self.project)
+        self.queue = stages.keeping_queue(self.project)
+        self.item, *_ = stages.more(self.queue, *[stages.REFUND] * 3)
+
+    def without_a_stage(self):
+        return self._alex(plain_left=9)
+
+    def in_shadow(self):
+        self._said(stages.shadow(self.queue))
+        return self._alex(plain_left=9)
+
+    def audited(self):
+        self._said(stages.deciding(self.queue, audit_share=1))
+        return self._alex(plain_left=9)
+
+    def left_to_people(self):
+        self._said(stages.deciding(self.queue, takes=(0,)))
+        return self._alex(plain_left=9)
+
+    def _said(self, stage):
+        run_stage(stage_id=stage.pk)
+        assert stage.verdicts.filter(queue_item=self.item, verdict=1, sure=True).exists()
+
+
+def visit_kept_pages(alex, queue):
+    client = browser(alex)
+    form = {"kind.keep": "binary", "criteria.keep": "yes", "confidence": "3"}
+    yield client.post(f"/queues/{queue.uid}/judge/")
+    yield client.get(address(alex))
+    yield client.post(address(alex, "submit/"), {})
+    yield client.post(address(alex, "submit/"), form, headers={"HX-Request": "true"})
+    yield client.get(address(alex))
+    for page in ("/", "/judgments/", "/decisions/", "/checked/"):
+        yield client.get(page)
+    yield client.get(f"/queues/{queue.uid}/stages/")
+
+
+def visit_kept_api(alex, queue):
+    client = by(alex)
+    yield client.post(f"/api/v1/queues/{queue.uid}/claim/")
+    at = f"/api/v1/assignments/{Assignment.objects.get(rater=alex, state='leased').uid}/"
+    yield client.get(at)
+    given = {"criteria": {"keep": True}, "confidence": 3}
+    yield client.post(f"{at}judgment/", given, format="json", headers={"Idempotency-Key": "k"})
+    yield client.get(f"{at}judgment/")
+    yield client.get(f"/api/v1/queues/{queue.uid}/")
+    yield client.get(f"/api/v1/queues/{queue.uid}/stages/")
+
+
+@pytest.mark.parametrize("visit", [visit_kept_pages, visit_kept_api])
+def test_no_byte_tells_an_audit_or_that_there_is_a_stage_at_all(visit):
+    plain, _gold, plain_desk = walk(AuditedDesk.without_a_stage, visit, AuditedDesk)
+    for prepare in (AuditedDesk.in_shadow, AuditedDesk.audited, AuditedDesk.left_to_people):
+        seen_there, _gold, desk = walk(prepare, visit, AuditedDesk)
+        pairs = same(plain, plain_desk, seen_there, desk)
+        assert {pair[0][0] for pair in pairs} <= {200, 201, 302, 422, 403}
+
+
+def test_a_rater_s_requests_do_nothing_else_where_a_reviewer_decides():
+    def statements(prepare):
+        desk = AuditedDesk()
+        alex = prepare(desk)
+        with CaptureQueriesContext(connection) as captured:
+            mine = claim(actor=alex, queue=desk.queue)
+            given = {"criteria": {"keep": True}, "confidence": 3}
+            submit(actor=alex, uid=mine.uid, payload=given, idempotency_key="k")
+        assert mine.item == desk.item.item
+        return len(captured)
+
+    plain = statements(AuditedDesk.without_a_stage)
+    assert statements(AuditedDesk.audited) == statements(AuditedDesk.in_shadow) == plain
 
 
 # --- Gold -------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from django.db import DatabaseError, connection, transaction
 from goldsets.actions.gold import set_gold_rate
 from goldsets.actions.staging import change_stage, let_decide, retire_stage, roll_back, run_stage, start_stage, watch
 from goldsets.models import Reviewer, Stage, StageVerdict
+from goldsets.queries.calibration import calibration, question
 from goldsets.queries.overview import hints, overview
 from goldsets.queries.stages import live_of, stage_by_uid, told_verdicts
 from goldsets.tasks import run_stages
@@ -20,7 +21,7 @@ from reviews.enums import Verb
 from reviews.errors import Conflict, Forbidden, Invalid
 from reviews.models import Delivery, Event, Label, Queue, QueueItem, Slot
 from tests import factories as make
-from tests.factories import stages
+from tests.factories import graders, stages
 from tests.factories.reviewers import ARTEFACT, reviewer
 from tests.factories.stages import OTHER, REFUND, STRANGER
 
@@ -233,6 +234,18 @@ def test_an_item_with_questions_of_its_own_is_for_people(queue):
     (row,) = stages.more(queue, REFUND)
     row.item.own_criteria.create(key="own", title="Own", kind="gate", position=1)
     assert run_stage(stage_id=stage.pk) == {"deferred": 1}
+
+
+def test_no_grader_is_calibrated_by_what_it_said(project, queue):
+    stage = stages.deciding(queue, audit_share=0.01)
+    Stage.objects.filter(pk=stage.pk).update(secret=b"1" * 32)
+    (row,) = stages.more(queue, REFUND)
+    run_stage(stage_id=stage.pk)
+    known = QueueItem.objects.filter(queue=queue, label__basis="adjudicated").get()
+    version = graders.version(project)
+    graders.scored(version, (row.item, 1), (known.item, 1))
+    asked = calibration(question(version.grader, {"against": "keep"}))
+    assert (asked.found.n_scored, asked.found.n_labelled) == (2, 1)
 
 
 # --- Two at once, and killed half-way ---------------------------------------------------------------------------------

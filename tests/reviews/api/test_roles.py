@@ -22,7 +22,7 @@ from reviews.models import Assignment, Delivery, Event, QueueItem
 from reviews.queries.norming import fit_to_norm
 from reviews.queries.training import fit_to_train
 from tests import factories as make
-from tests.factories import graders
+from tests.factories import graders, stages
 from tests.factories.runs import another_run
 from tests.factories.training import judge, practice, qualification, settled_queue
 from tests.reviews.api.talking import by, nobody
@@ -57,6 +57,7 @@ KINDS += (
     "{exam}",
     "{voting}",
     "{revealed}",
+    "{stage}",
 )
 PEOPLE = ("expert", "lead", "engineer", "admin", "stranger", "nobody")
 MEMBERS = ("expert", "lead", "engineer", "admin")
@@ -175,6 +176,13 @@ TABLE = [
     ("post", "gold/{settled}/retire/", None, LEAD),
     ("post", "challenges/{challenge}/answer/", {"uphold": False, "answer": "It stands."}, LEAD),
     ("get", "checked/", None, (*MEMBERS, "stranger")),
+    ("get", "queues/{queue}/stages/", None, LEAD),
+    ("post", "queues/{empty}/stages/", {"reviewer": "{signed}"}, LEAD),
+    ("get", "stages/{stage}/", None, LEAD),
+    ("patch", "stages/{stage}/", {"audit_share": 0.2}, LEAD),
+    ("get", "stages/{stage}/verdicts/", None, LEAD),
+    ("post", "stages/{stage}/roll-back/", {"why": "Experts complain."}, LEAD),
+    ("post", "stages/{stage}/retire/", {"why": "Another will do."}, LEAD),
     ("get", "queues/{queue}/standing/policy/", None, LEAD),
     ("put", "queues/{queue}/standing/policy/", {"p1": 0.4}, LEAD),
     ("post", "queues/{queue}/standing/review/", None, LEAD),
@@ -234,6 +242,7 @@ TABLE = [
     ("post", "graders/{grader}/versions/1/adopt/", None, LEAD_ENGINEER),
     ("get", "graders/{grader}/scores/", None, LEAD_ENGINEER),
     ("get", "graders/{grader}/calibration/", None, LEAD_ENGINEER),
+    ("get", "graders/{grader}/watch/", None, LEAD_ENGINEER),
     ("post", "graders/{grader}/scores/", {"scores": [{"item": "{item}", "value": 1}]}, LEAD_ENGINEER),
     ("get", "projects/{slug}/splits/", None, LEAD_ENGINEER),
     ("post", "projects/{slug}/splits/", {"train": 60, "calibration": 20, "held_out": 20}, LEAD),
@@ -267,9 +276,10 @@ TABLE = [
 ]
 # What others than the rater are told of an assignment stands in test_judging, of their checked answers in
 # tests/goldsets/test_challenging; who signs in tests/goldsets/test_leaks and test_releases; imports by file in
-# test_setting_up.
+# test_setting_up; the evidence that lets a stage decide in tests/goldsets/api/test_stages.
 ELSEWHERE = {
     "goldsets_api:version_cancel",
+    "goldsets_api:stage_decide",
     "reviews_api:schema",
     "reviews_api:docs",
     "reviews_api:import",
@@ -359,6 +369,7 @@ def desk():
         "rule": create_rule(actor=people["lead"], project=project, name="All", queue=queue).uid,
         "question": asked.json()["uid"],
         "new": "Something new",
+        **staged(project),
         **learning(project, people["lead"], bobs, second),
     }
     return people, names
@@ -368,6 +379,16 @@ def contrasted(passing, failing):
     """Two labels as a contrast, whatever they say."""
     item = make.comparison(passing.queue.project, [passing.item, failing.item])
     return Contrast.objects.create(item=item, passing=passing.label, failing=failing.label, shared=2)
+
+
+def staged(project):
+    """A reviewer that decides in one queue, and one that could begin in another."""
+    empty = stages.keeping_queue(project)
+    return {
+        "stage": stages.deciding(stages.keeping_queue(project)).uid,
+        "empty": empty.uid,
+        "signed": stages.signed(empty).uid,
+    }
 
 
 def waiting(project, lead):
