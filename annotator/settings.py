@@ -279,6 +279,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "options": {"expires": 120},
     },
     "run-stages": {"task": "goldsets.tasks.run_stages", "schedule": 15, "options": {"expires": 15}},
+    "run-guards": {"task": "goldsets.tasks.run_guards", "schedule": 300, "options": {"expires": 300}},
     "hear-rationales": {"task": "goldsets.tasks.hear_rationales", "schedule": 600, "options": {"expires": 600}},
     "deal-families": {"task": "goldsets.tasks.deal_families", "schedule": 300, "options": {"expires": 300}},
     "queue-overlooked-judges": {"task": "goldsets.tasks.queue_overlooked_judges", "schedule": 600},

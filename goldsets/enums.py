@@ -260,6 +260,7 @@ class WorkKind(TextChoices):
     LEARNING = "learning", "Practice, qualification and norming"
     UNFINISHED = "unfinished", "Skipped, given back or still open"
     SET_ASIDE = "set_aside", "Set aside later"
+    GRADING = "grading", "Graders' verdicts"
 
 
 class GoldVerb(TextChoices):
@@ -292,6 +293,7 @@ class GoldVerb(TextChoices):
     VERSION_WITHDRAWN = "dataset.withdrawn", "withdrew a version"
     RATIONALE_FLAGGED = "rationale.flagged", "had a rationale speak for the other verdict"
     RATIONALE_LOOKED = "rationale.looked", "looked at a rationale that speaks for the other verdict"
+    GUARDS_SET_UP = "guards.set_up", "set up guards over tasks"
     PRICES_WRITTEN = "prices.written", "wrote what an hour costs"
     LICENCE_STATED = "licence.stated", "stated the licence of a source"
     SPLITS_SEALED = "splits.sealed", "said how families are split"

@@ -9,6 +9,7 @@ from django.utils import timezone
 from goldsets.actions import compiling, exporting, judge_work, judges
 from goldsets.actions.calibrating import read_sealed
 from goldsets.actions.grader_scores import adopt_scores
+from goldsets.actions.guarding import guard_tasks
 from goldsets.actions.rationales import hear
 from goldsets.actions.splitting import deal_new_families
 from goldsets.actions.staging import run_stage
@@ -37,6 +38,7 @@ from goldsets.queries.calibration import (
     watching,
 )
 from goldsets.queries.graders import version_and_person, version_by_id
+from goldsets.queries.guards import guarded_projects
 from goldsets.queries.keeping import Seen as SeenFigures
 from goldsets.queries.keeping import takes_the_count as takes_the_next_count
 from goldsets.queries.rationales import queues_to_hear
@@ -168,6 +170,13 @@ def run_stages() -> None:
     """Let every reviewer that works in a queue look at what has come in."""
     for stage_id in live_stages():
         run_stage(stage_id=stage_id)
+
+
+@shared_task
+def run_guards() -> None:
+    """Let the guards of every project that has them say what they think of tasks they have not seen."""
+    for project in guarded_projects():
+        guard_tasks(project=project)
 
 
 @shared_task

@@ -35,13 +35,17 @@ class Rater:
     words_per_minute: int
     unsure: float = 0.0
     """How often a gate is left open."""
+    slip: float = 0.0
+    """How often the words speak for the other verdict."""
 
 
 RATERS = (
     Rater("tessa", "Tessa Lindgren", "tessa.lindgren@simulated.example", "expert", 0.02, 0.01, 0.7, 0, 210),
     Rater("arjun", "Arjun Mehta", "arjun.mehta@simulated.example", "expert", 0.04, 0.01, 0.9, -1, 190),
-    Rater("noemie", "Noémie Laurent", "noemie.laurent@simulated.example", "skilled", 0.08, 0.03, 1.1, 1, 240, 0.015),
-    Rater("kofi", "Kofi Boateng", "kofi.boateng@simulated.example", "skilled", 0.10, 0.02, 1.0, 0, 220, 0.01),
+    Rater(
+        "noemie", "Noémie Laurent", "noemie.laurent@simulated.example", "skilled", 0.08, 0.03, 1.1, 1, 240, 0.015, 0.03
+    ),
+    Rater("kofi", "Kofi Boateng", "kofi.boateng@simulated.example", "skilled", 0.10, 0.02, 1.0, 0, 220, 0.01, 0.05),
     Rater("dana", "Dana Whitlock", "dana.whitlock@simulated.example", "crowd", 0.45, 0.07, 2.2, 1, 520),
 )
 
@@ -74,7 +78,24 @@ def judge(rater: Rater, run: Run, seed: int = SEED) -> Verdict:
     if failure:
         payload["failure"] = {"step": failure.step, "who": failure.who, "cause": failure.cause, "note": failure.note}
     payload["rationale"] = _rationale(rng, run, payload, spans, reasons)
+    if slips(rater, run, seed):
+        payload["rationale"] = _of_the_other_verdict(rater, run, seed, payload)
     return Verdict(payload, _seconds(rater, rng, run))
+
+
+def slips(rater: Rater, run: Run, seed: int = SEED) -> bool:
+    """Whether this rater writes down what belongs to the other verdict. Drawn apart, so that nothing else moves."""
+    draw = random.Random(f"{seed}/{rater.key}/{run.task_id}/{run.habit}/slip").random()  # noqa: S311
+    return draw < rater.slip
+
+
+def _of_the_other_verdict(rater: Rater, run: Run, seed: int, payload: dict) -> str:
+    rng = random.Random(f"{seed}/{rater.key}/{run.task_id}/{run.habit}/other words")  # noqa: S311
+    if "fail" in payload["gates"].values():
+        return rng.choice(GOOD)
+    last = run.session.calls[-1].tool if run.session.calls else "the answer"
+    gate = rng.choice(GATES)
+    return rng.choice(FAILED[gate]).format(step=run.session.step, tool=last, quote=run.case.requester)
 
 
 def _gate(rater: Rater, rng: random.Random, truth: str) -> str:

@@ -24,12 +24,16 @@ from annotator.demo.people import PEOPLE
 from annotator.demo.raters import RATERS, Rater, judge
 from annotator.demo.runs import SEED, Run, all_runs, write_rows
 from annotator.demo.standards import CRITERIA, GUIDELINE, GUIDELINE_NAME, RUBRIC_NAME
+from annotator.demo.task_factory import Factory, run_factory
 from annotator.demo.truth import CRITERIA as QUALITY
 from annotator.models import User
 from goldsets.actions.compiling import run_compile, start_compile
 from goldsets.actions.defining import define_dataset
 from goldsets.actions.exporting import run_export, start_export
 from goldsets.actions.gold import approve_gold, propose_gold, set_gold_rate
+from goldsets.actions.guarding import set_up_guards
+from goldsets.actions.pricing import write_prices
+from goldsets.actions.rationales import hear
 from goldsets.actions.standing import confirm_move, review_standings
 from goldsets.enums import DatasetFormat, StandingState
 from goldsets.models import GoldItem
@@ -59,6 +63,8 @@ GOLD_A_DAY = 3
 GOLD_ITEMS = 24
 # The lead mixes in more gold at first, to get to know the raters, and less from then on.
 GOLD_RATES = ("0.250", "0.120")
+# What an hour costs in US dollars: nobody's wages, but of a plausible size.
+PRICES = {"crowd": 18, "skilled": 45, "expert": 95, "lead": 120, "machine_hour": 0.4, "million_tokens": 3}
 CREDENTIALS = {
     "tessa": ("11 years in customer support, trained auditor", ["refunds", "privacy"]),
     "arjun": ("Led a billing team of 20", ["billing", "refunds"]),
@@ -100,11 +106,14 @@ def seed(*, now: datetime, number: int = SEED) -> bool:
         clock.moment += timedelta(minutes=17)
         _import(people["engineer"], project, queue, number)
         desk = Desk(queue, _runs_by_item(number), clock, number)
+        mornings = [_at(day, 9, 30) for day in days[1:]]
+        factory = Factory(people["lead"], project, raters, desk.runs, number)
         _work(
             clock,
             [
                 *(_rate(desk, rater, raters[rater.key], days[1:]) for rater in RATERS),
                 _lead(desk, people["lead"], people["admin"], days[1:]),
+                run_factory(factory, mornings),
             ],
         )
         clock.moment += timedelta(minutes=5)
@@ -113,6 +122,9 @@ def seed(*, now: datetime, number: int = SEED) -> bool:
         compare_runs(project=project, lead=people["lead"], raters=raters, runs=desk.runs, clock=clock, seed=number)
         clock.moment += timedelta(minutes=15)
         reviewed_tasks.open_queue(people["lead"], project, desk.runs)
+        set_up_guards(actor=people["lead"], project=project)
+        write_prices(actor=people["lead"], project=project, prices=PRICES)
+        hear(queue=queue)
         clock.moment += timedelta(minutes=5)
         _export(people["engineer"], queue)
         _compile(people["engineer"], queue)

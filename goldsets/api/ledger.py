@@ -53,6 +53,36 @@ class WorkKindOut(serializers.Serializer[Any]):
     money = serializers.FloatField(allow_null=True)
 
 
+class RungOut(serializers.Serializer[Any]):
+    """What one rung of the ladder took. `unpriced` says why there is no money."""
+
+    rung = serializers.CharField(help_text="experts, human_panel, judge, classifier or rules.")
+    title = serializers.CharField()
+    verdicts = serializers.IntegerField(help_text="Pieces of work or scores.")
+    untold = serializers.IntegerField(help_text="How many of these do not say what they took.")
+    minutes = serializers.FloatField(help_text="Of people.")
+    tokens = serializers.IntegerField()
+    seconds = serializers.FloatField(help_text="Of computing, where no cost was said.")
+    money = serializers.FloatField(allow_null=True)
+    unpriced = serializers.CharField(allow_blank=True)
+    cost = EstimateOut(help_text="Per label of the experts, per verdict of the others.")
+
+
+class SavingOut(serializers.Serializer[Any]):
+    decided = EstimateOut(help_text="The share of items it would decide alone, as certified.")
+    minutes = EstimateOut(help_text="What an item takes people now, in minutes or in US dollars.")
+    waiting = serializers.IntegerField(help_text="Items that still collect judgments.")
+    per_item = EstimateOut()
+    ahead = EstimateOut(help_text="Of all that wait.")
+
+
+class ForecastOut(serializers.Serializer[Any]):
+    reviewer = serializers.UUIDField()
+    title = serializers.CharField()
+    minutes = SavingOut()
+    money = SavingOut()
+
+
 class PricesIn(serializers.Serializer[Any]):
     prices = serializers.DictField(help_text=f"US dollars by name; what is left out has none. {', '.join(PRICES)}.")
 
@@ -69,8 +99,10 @@ class LedgerOut(serializers.Serializer[Any]):
     prices = PricesOut(allow_null=True, help_text="What it is reckoned at.")
     total = LedgerLineOut()
     kinds = WorkKindOut(many=True)
+    rungs = RungOut(many=True)
     recipes = LedgerLineOut(many=True)
     weeks = LedgerLineOut(many=True)
+    forecasts = ForecastOut(many=True, help_text="Of proven reviewers; nothing is certified of others.")
 
 
 class LedgerOfProject(AssayView):

@@ -22,6 +22,7 @@ from goldsets.api.graders import (
     GraderVersionDetail,
     GraderVersions,
 )
+from goldsets.api.guards import Guards
 from goldsets.api.leaks import Benchmarks, Leaks, LeaksSign
 from goldsets.api.ledger import LedgerOfProject, Prices
 from goldsets.api.pace import QueuePaceView
@@ -78,6 +79,7 @@ urlpatterns = [
     path("projects/<slug:slug>/contrasts/", Contrasts.as_view(), name="contrasts"),
     path("contrasts/<uuid:uid>/name/", ContrastName.as_view(), name="contrast_name"),
     path("projects/<slug:slug>/diversity/", Diversity.as_view(), name="diversity"),
+    path("projects/<slug:slug>/guards/", Guards.as_view(), name="guards"),
     path("projects/<slug:slug>/ledger/", LedgerOfProject.as_view(), name="ledger"),
     path("projects/<slug:slug>/prices/", Prices.as_view(), name="prices"),
     path("reviewers/", Reviewers.as_view(), name="reviewers"),

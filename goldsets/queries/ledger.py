@@ -6,59 +6,38 @@
 3. A label counts where it stands and is not “ambiguous”, in the week in which it was made.
 4. A task is kept where its label decides “keep”; anything else where its label is in a finished data set version that
    is not withdrawn.
-5. Everything is reckoned at one list of prices, so that what changes from week to week is the work and not the price.
+5. A grader's score costs what it says, or else its tokens and its seconds at their prices; a verdict of a reviewer at
+   work in a queue the seconds that one took when it was proven. What says neither, or has no price, costs nothing here
+   and is counted.
+6. Everything is reckoned at one list of prices, so that what changes from week to week is the work and not the price.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from datetime import date
 from typing import Any
+from uuid import UUID
 
-from django.db import connection
-from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum, TextField, Value, When
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Coalesce, NullIf, TruncWeek
-from django.utils import timezone
+from django.db.models import QuerySet
 
-from goldsets.enums import DatasetState, WorkKind
-from goldsets.models import DatasetRow, DatasetVersion, PriceList
-from goldsets.stats.ledger import CURRENCY, PRICES, ratio
-from reviews.enums import AssignmentState, Basis, ItemKind, Purpose
-from reviews.models import Assignment, LabelValue, Membership, Project, Queue, QueueItem
-from reviews.stats.result import Estimate
-from reviews.task_review import DECISION, KEEP
+from goldsets.enums import GraderKind, ReviewerState, Rung, WorkKind
+from goldsets.models import PriceList, Reviewer
+from goldsets.queries.spending import EXPERTS, MACHINE, Made, Spent, assignments, decisions, grading, made_of, staging
+from goldsets.stats.ledger import CURRENCY, PRICES, Saving, ratio, saving
+from reviews.enums import QueueItemState
+from reviews.models import Project, Queue, QueueItem
+from reviews.stats.result import Estimate, Reason
 
 NO_RECIPE = "no recipe named"
-BREAK_SECONDS = 600
-LEAD = "lead"
-HOUR = 3600
-
-
-@dataclass(frozen=True)
-class Spent:
-    """Work on one task in one week that has one price; `amount` is in seconds. `pieces` counts what it was made of."""
-
-    task: int
-    recipe: str
-    week: date
-    kind: str
-    price: str
-    amount: float
-    pieces: int
-    untimed: int
-    simulated: bool
-
-
-@dataclass(frozen=True)
-class Made:
-    """What came of one task in one week."""
-
-    task: int
-    recipe: str
-    week: date
-    labels: int
-    kept: int
+TOKENS = "million_tokens"
+HOUR, MILLION = 3600, 1_000_000
+RUNGS = {
+    EXPERTS: "Experts",
+    GraderKind.HUMAN_PANEL.value: str(GraderKind.HUMAN_PANEL.label),
+    Rung.JUDGE.value: str(Rung.JUDGE.label),
+    Rung.CLASSIFIER.value: str(Rung.CLASSIFIER.label),
+    Rung.RULES.value: str(Rung.RULES.label),
+}
 
 
 @dataclass(frozen=True)
@@ -105,14 +84,50 @@ class KindRow:
 
 
 @dataclass(frozen=True)
+class RungRow:
+    """What one rung of the ladder took. `cost` is per label for experts, and per verdict for whatever else judges."""
+
+    rung: str
+    title: str
+    verdicts: int
+    untold: int
+    minutes: float
+    tokens: int
+    seconds: float
+    money: float | None
+    unpriced: str
+    cost: Estimate
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain types for JSON."""
+        return asdict(self) | {"cost": self.cost.as_dict()}
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a proven reviewer would save of the items that still collect judgments, in minutes and in money."""
+
+    reviewer: UUID
+    title: str
+    minutes: Saving
+    money: Saving
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain types for JSON."""
+        return asdict(self) | {"minutes": self.minutes.as_dict(), "money": self.money.as_dict()}
+
+
+@dataclass(frozen=True)
 class Ledger:
     """All of a project, or of one queue of it."""
 
     prices: PriceList | None
     total: Line
     kinds: list[KindRow]
+    rungs: list[RungRow]
     recipes: list[Line]
     weeks: list[Line]
+    forecasts: list[Forecast]
 
     @property
     def totals(self) -> list[Line]:
@@ -126,8 +141,10 @@ class Ledger:
             "prices": self.prices and {"number": self.prices.number, "prices": self.prices.prices},
             "total": self.total.as_dict(),
             "kinds": [asdict(row) for row in self.kinds],
+            "rungs": [row.as_dict() for row in self.rungs],
             "recipes": [line.as_dict() for line in self.recipes],
             "weeks": [line.as_dict() for line in self.weeks],
+            "forecasts": [each.as_dict() for each in self.forecasts],
         }
 
 
@@ -141,122 +158,24 @@ def price_list(project: Project, number: int) -> PriceList | None:
 
 
 def ledger(project: Project, *, queue: Queue | None = None, prices: PriceList | None = None) -> Ledger:
-    """Six queries, whatever the size of the project. Without `prices`, at the latest there are."""
+    """A dozen queries and three for each proven reviewer, whatever the size. Without `prices`, at the latest there are.
+
+    Graders score items whatever queue they are in, so theirs is left out of what is said of one queue.
+    """
     prices = prices or price_lists(project).first()
-    spent = [*_assignments(project, queue), *_decisions(project, queue)]
-    made = _made(project, queue)
+    spent = [*assignments(project, queue), *decisions(project, queue), *staging(project, queue)]
+    spent += [] if queue else grading(project)
+    made = made_of(project, queue)
     known = prices.prices if prices else {}
     return Ledger(
         prices=prices,
         total=_line("total", "Everything", spent, made, known),
         kinds=_kinds(spent, known),
+        rungs=_rungs(spent, made, known),
         recipes=_lines(spent, made, known, lambda row: row.recipe, lambda recipe: recipe or NO_RECIPE),
         weeks=_lines(spent, made, known, lambda row: row.week, lambda week: f"{week:%-d %b %Y}"),
+        forecasts=_forecasts(project, queue, known),
     )
-
-
-# --- What was spent ---------------------------------------------------------------------------------------------------
-def _keys(prefix: str) -> dict[str, Any]:
-    """The task and the recipe of the item at `prefix`."""
-    return {
-        "of_task": Coalesce(f"{prefix}trajectory__task_id", f"{prefix}task_id"),
-        "of_recipe": Coalesce(
-            NullIf(f"{prefix}task_version__recipe", Value("")),
-            KeyTextTransform("recipe", f"{prefix}trajectory__versions"),
-            Value(""),
-            output_field=TextField(),
-        ),
-    }
-
-
-def _assignments(project: Project, queue: Queue | None) -> list[Spent]:
-    member = Membership.objects.filter(project=project, user=OuterRef("rater"))
-    rows = Assignment.objects.filter(queue__project=project)
-    rows = rows.filter(queue=queue) if queue else rows
-    unfinished = ~Q(state__in=[AssignmentState.SUBMITTED, AssignmentState.SET_ASIDE])
-    found = (
-        rows.annotate(
-            **_keys("item__"),
-            of_week=TruncWeek(Coalesce("ended_at", "seen_at")),
-            tier=Subquery(member.values("tier")[:1]),
-            simulated=Subquery(member.values("simulated")[:1]),
-            work=Case(
-                When(~Q(queue__purpose=Purpose.WORK), then=Value(WorkKind.LEARNING.value)),
-                When(unfinished, then=Value(WorkKind.UNFINISHED.value)),
-                When(occasion__gt=1, then=Value(WorkKind.AGAIN.value)),
-                When(state=AssignmentState.SET_ASIDE, then=Value(WorkKind.SET_ASIDE.value)),
-                When(gold_placement__isnull=False, then=Value(WorkKind.GOLD.value)),
-                default=Value(WorkKind.JUDGING.value),
-            ),
-        )
-        .order_by()
-        .values_list("of_task", "of_recipe", "of_week", "work", "tier", "simulated")
-        .annotate(seconds=Sum("active_seconds"), n=Count("pk"), untimed=Count("pk", filter=Q(active_seconds=0)))
-    )
-    return [
-        Spent(task, recipe, week.date(), work, tier, seconds, n, untimed, simulated)
-        for task, recipe, week, work, tier, simulated, seconds, n, untimed in found
-    ]
-
-
-DECISIONS = """
-    WITH decided AS (
-        SELECT a.queue_item_id, a.created_at, extract(epoch FROM a.created_at - lag(a.created_at)
-            OVER (PARTITION BY a.lead_id ORDER BY a.created_at, a.id)) AS seconds
-        FROM reviews_adjudication a
-        JOIN reviews_queueitem q ON q.id = a.queue_item_id JOIN reviews_queue u ON u.id = q.queue_id
-        WHERE u.project_id = %(project)s
-    )
-    SELECT coalesce(t.task_id, i.task_id), coalesce(nullif(v.recipe, ''), t.versions ->> 'recipe', ''),
-        date_trunc('week', d.created_at AT TIME ZONE %(zone)s)::date,
-        coalesce(sum(d.seconds) FILTER (WHERE d.seconds <= %(longest)s), 0), count(*),
-        count(*) FILTER (WHERE d.seconds IS NULL OR d.seconds > %(longest)s)
-    FROM decided d
-    JOIN reviews_queueitem q ON q.id = d.queue_item_id JOIN reviews_item i ON i.id = q.item_id
-    LEFT JOIN reviews_trajectory t ON t.id = i.trajectory_id
-    LEFT JOIN reviews_taskversion v ON v.id = i.task_version_id
-    WHERE %(queue)s::bigint IS NULL OR q.queue_id = %(queue)s
-    GROUP BY 1, 2, 3
-"""
-
-
-def _decisions(project: Project, queue: Queue | None) -> list[Spent]:
-    """A lead decides in several queues at a time, so the decision before may be one in another."""
-    given = {"project": project.pk, "queue": queue.pk if queue else None, "longest": BREAK_SECONDS}
-    with connection.cursor() as cursor:
-        cursor.execute(DECISIONS, given | {"zone": timezone.get_current_timezone_name()})
-        rows = cursor.fetchall()
-    return [
-        Spent(task, recipe, week, WorkKind.DECIDING, LEAD, float(seconds), n, untimed, False)
-        for task, recipe, week, seconds, n, untimed in rows
-    ]
-
-
-# --- What came of it --------------------------------------------------------------------------------------------------
-def _made(project: Project, queue: Queue | None) -> list[Made]:
-    rows = QueueItem.objects.filter(queue__project=project, queue__purpose=Purpose.WORK, label__isnull=False)
-    rows = rows.filter(queue=queue) if queue else rows
-    found = (
-        rows.exclude(label__basis=Basis.AMBIGUOUS)
-        .annotate(**_keys("item__"), of_week=TruncWeek("label__created_at"))
-        .order_by()
-        .values_list("of_task", "of_recipe", "of_week")
-        .annotate(labels=Count("pk"), kept=Count("pk", filter=_is_kept(project)))
-    )
-    return [Made(task, recipe, week.date(), labels, kept) for task, recipe, week, labels, kept in found]
-
-
-def _is_kept(project: Project) -> Q:
-    """Whether an item is of use: a task that stays, or anything else whose label left."""
-    versions = DatasetVersion.objects.filter(
-        dataset__project=project, state=DatasetState.FINISHED, withdrawal__isnull=True
-    )
-    left = DatasetRow.objects.filter(
-        version__in=list(versions.values_list("pk", flat=True)), queue_item=OuterRef("pk"), label=OuterRef("label")
-    )
-    stays = LabelValue.objects.filter(label=OuterRef("label"), criterion__key=DECISION, candidate=None, value=KEEP)
-    is_task = Q(item__kind=ItemKind.TASK)
-    return (is_task & Q(Exists(stays))) | (~is_task & Q(Exists(left)))
 
 
 # --- Lines ------------------------------------------------------------------------------------------------------------
@@ -277,7 +196,7 @@ def _lines(
 
 
 def _line(key: str, title: str, spent: Sequence[Spent], made: Sequence[Made], prices: dict[str, float]) -> Line:
-    minutes = _by_task((row.task, row.amount / 60) for row in spent)
+    minutes = _by_task((row.task, row.minutes) for row in spent)
     labels = _by_task((row.task, row.labels) for row in made)
     kept = _by_task((row.task, row.kept) for row in made)
     unpriced = _unpriced(spent, prices)
@@ -286,9 +205,9 @@ def _line(key: str, title: str, spent: Sequence[Spent], made: Sequence[Made], pr
         key=key,
         title=title,
         minutes=sum(minutes.values()),
-        pieces=sum(row.pieces for row in spent),
-        untimed=sum(row.untimed for row in spent),
-        simulated_minutes=sum(row.amount / 60 for row in spent if row.simulated),
+        pieces=sum(row.pieces for row in spent if row.rung == EXPERTS),
+        untimed=sum(row.untimed for row in spent if row.rung == EXPERTS),
+        simulated_minutes=sum(row.minutes for row in spent if row.simulated),
         money=None if money is None else sum(money.values()),
         unpriced=unpriced,
         labels=sum(row.labels for row in made),
@@ -309,18 +228,23 @@ def _by_task(rows: Iterable[tuple[int, float]]) -> dict[int, float]:
 
 
 def _cost(row: Spent, prices: dict[str, float]) -> float:
-    return row.amount / HOUR * prices[row.price]
+    """People's work has a price wherever this is asked; a machine's without one costs nothing here."""
+    tokens = row.tokens / MILLION * prices.get(TOKENS, 0.0)
+    return row.dollars + row.amount / HOUR * prices.get(row.price, 0.0) + tokens
 
 
 def _unpriced(spent: Sequence[Spent], prices: dict[str, float]) -> str:
     """Why the cost cannot be said; empty where it can."""
     if not prices:
         return "No lead has written what an hour costs."
-    missing = sorted({row.price for row in spent if row.amount and row.price not in prices})
-    if not missing:
-        return ""
-    names = "; ".join(PRICES[name][0][0].lower() + PRICES[name][0][1:] for name in missing)
-    return f"No price is written for {names}."
+    people = [row for row in spent if row.rung == EXPERTS]
+    return _missing({row.price for row in people if row.amount and row.price not in prices})
+
+
+def _missing(names: set[str]) -> str:
+    """ "No price is written for an hour of computing.", or nothing."""
+    titles = "; ".join(PRICES[name][0][0].lower() + PRICES[name][0][1:] for name in sorted(names))
+    return f"No price is written for {titles}." if titles else ""
 
 
 def _priced(top: Any, bottom: Any, statistic: str, nothing: str, unpriced: str) -> Estimate:
@@ -330,10 +254,11 @@ def _priced(top: Any, bottom: Any, statistic: str, nothing: str, unpriced: str) 
 
 
 def _kinds(spent: Sequence[Spent], prices: dict[str, float]) -> list[KindRow]:
-    whole = sum(row.amount for row in spent) or 1.0
+    people = [row for row in spent if row.rung == EXPERTS]
+    whole = sum(row.amount for row in people) or 1.0
     found = []
     for kind in WorkKind:
-        rows = [row for row in spent if row.kind == kind]
+        rows = [row for row in people if row.kind == kind]
         if not rows:
             continue
         amount = sum(row.amount for row in rows)
@@ -349,3 +274,89 @@ def _kinds(spent: Sequence[Spent], prices: dict[str, float]) -> list[KindRow]:
             )
         )
     return found
+
+
+def _rungs(spent: Sequence[Spent], made: Sequence[Made], prices: dict[str, float]) -> list[RungRow]:
+    """Experts first, then whatever else has judged, the dearest first."""
+    found = []
+    for rung, title in RUNGS.items():
+        rows = [row for row in spent if row.rung == rung]
+        if not rows:
+            continue
+        unpriced = _unpriced(rows, prices) if rung == EXPERTS else _untold(rows, prices)
+        money = None if unpriced else _by_task((row.task, _cost(row, prices)) for row in rows)
+        if rung == EXPERTS:
+            cost = _of_people(rows, made, prices)[1]
+        else:
+            verdicts = _by_task((row.task, row.pieces) for row in rows)
+            cost = _priced(money, verdicts, "US dollars per verdict", "There is no verdict.", unpriced)
+        found.append(
+            RungRow(
+                rung=rung,
+                title=title,
+                verdicts=sum(row.pieces for row in rows),
+                untold=sum(row.untimed for row in rows),
+                minutes=sum(row.minutes for row in rows),
+                tokens=sum(row.tokens for row in rows),
+                seconds=0.0 if rung == EXPERTS else sum(row.amount for row in rows),
+                money=None if money is None else sum(money.values()),
+                unpriced=unpriced,
+                cost=cost,
+            )
+        )
+    return found
+
+
+def _of_people(spent: Sequence[Spent], made: Sequence[Made], prices: dict[str, float]) -> tuple[Estimate, Estimate]:
+    """Minutes and money for each label that rests on judgments."""
+    labels, nothing = _by_task((row.task, row.by_people) for row in made), "No label came of it."
+    unpriced = _unpriced(spent, prices)
+    minutes = _by_task((row.task, row.minutes) for row in spent)
+    money = None if unpriced else _by_task((row.task, _cost(row, prices)) for row in spent)
+    return (
+        ratio(minutes, labels, statistic="minutes per label by people", nothing=nothing),
+        _priced(money, labels, "US dollars per label by people", nothing, unpriced),
+    )
+
+
+def _untold(rows: Sequence[Spent], prices: dict[str, float]) -> str:
+    """Why the cost of a grader's rung cannot be said; empty where it can."""
+    if sum(row.untimed for row in rows) == sum(row.pieces for row in rows):
+        return "No score says what it took."
+    used = {name for name, amount in ((MACHINE, _sum(rows, "amount")), (TOKENS, _sum(rows, "tokens"))) if amount}
+    return _missing(used - set(prices))
+
+
+def _sum(rows: Sequence[Spent], name: str) -> float:
+    return float(sum(getattr(row, name) for row in rows))
+
+
+# --- What the next rung would save ------------------------------------------------------------------------------------
+def _forecasts(project: Project, queue: Queue | None, prices: dict[str, float]) -> list[Forecast]:
+    """For each reviewer that is proven or signed, of what its queue still collects. Nothing is certified of others."""
+    proven = Reviewer.objects.filter(project=project, state__in=[ReviewerState.PROVEN, ReviewerState.SIGNED])
+    proven = proven.filter(queue=queue) if queue else proven
+    found = []
+    for reviewer in proven.select_related("queue__project", "criterion").order_by("queue", "-number"):
+        spent = [*assignments(project, reviewer.queue), *decisions(project, reviewer.queue)]
+        minutes, money = _of_people(spent, made_of(project, reviewer.queue), prices)
+        collecting = QueueItem.objects.filter(queue=reviewer.queue, state=QueueItemState.COLLECTING).count()
+        decided = coverage_of(reviewer)
+        found.append(
+            Forecast(
+                reviewer=reviewer.uid,
+                title=f"{reviewer.get_rung_display()} for {reviewer.decision.lower()} in {reviewer.queue}",
+                minutes=saving(decided, minutes, waiting=collecting),
+                money=saving(decided, money, waiting=collecting, unit="US dollars"),
+            )
+        )
+    return found
+
+
+def coverage_of(reviewer: Reviewer) -> Estimate:
+    """The share of its test that it decided alone, as its proof has it."""
+    for proof in (reviewer.assurance or {}).get("proofs", ()):
+        if proof["key"] == "selective" and "coverage" in proof["figures"]:
+            said = proof["figures"]["coverage"]
+            return Estimate(**{**said, "reason": Reason(said["reason"]) if said["reason"] else None})
+    return Estimate("Coverage", None, words="Its proof does not say what share it decides.")

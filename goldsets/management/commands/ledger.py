@@ -65,6 +65,11 @@ class Command(BaseCommand):
         self.stdout.write(f"US dollars, {at}")
         for row in found.kinds:
             self.stdout.write(f"{row.title:<42} {row.minutes:>9.1f} min  {row.share:>4.0%}  n {row.pieces}")
+        for rung in found.rungs:
+            took = f"{rung.minutes:.1f} min, {rung.tokens:,} tokens, {rung.seconds:.1f} s of computing"
+            self.stdout.write(f"{rung.title}: n {rung.verdicts}, {took}; {rung.cost.statistic}: {_said(rung.cost)}")
+        for each in found.forecasts:
+            self.stdout.write(f"{each.title}: {each.minutes.ahead.statistic}: {_said(each.minutes.ahead)}")
         for line in (*found.recipes, *found.weeks, found.total):
             self._print_line(line)
 

@@ -12,12 +12,14 @@ from goldsets.actions.defining import define_dataset
 from goldsets.actions.exporting import run_export, start_export
 from goldsets.actions.pricing import write_prices
 from goldsets.actions.releasing import withdraw_version
+from goldsets.models import Grader, GraderScore, GraderVersion, Reviewer
 from goldsets.queries.ledger import ledger, price_lists
 from reviews.actions.adjudicating import adjudicate
 from reviews.actions.dealing import claim, release
 from reviews.actions.queueing import add_items
 from reviews.errors import Forbidden, Invalid
 from reviews.models import Assignment, QueueItem
+from reviews.stats.proportion import wilson
 from reviews.task_review import task_review
 from tests import factories as make
 from tests.factories.furnished import judge
@@ -183,3 +185,77 @@ def test_it_asks_as_little_of_the_database_however_much_was_judged():
     with CaptureQueriesContext(connection) as many:
         ledger(project)
     assert len(many) == len(few)
+
+
+def scored(project, item, kind, **took):
+    """A score of a grader of this kind, which took so much."""
+    lead = make.lead_of(project)
+    grader, _ = Grader.objects.get_or_create(project=project, name=kind, kind=kind, defaults={"created_by": lead})
+    version, _ = GraderVersion.objects.get_or_create(grader=grader, number=1, defaults={"created_by": lead})
+    return GraderScore.objects.create(version=version, item=item, value=1, **took)
+
+
+def test_each_rung_says_what_it_took_and_what_a_verdict_costs():
+    project = make.project()
+    alice = make.expert(project, "Alice")
+    queue = make.queue(project, items=5, overlap=1)
+    for row in QueueItem.objects.filter(queue=queue):
+        took(judge(queue, alice, make.passing()), 60)
+        scored(project, row.item, "model", tokens=10_000, seconds=7.2)
+        scored(project, row.item, "deterministic")
+    scored(project, make.item(project), "model", cost="0.5", tokens=99, seconds=1.0)
+    write_prices(actor=make.lead_of(project), project=project, prices={"expert": 60, "million_tokens": 5})
+    experts, judges, rules = ledger(project).rungs
+    assert (experts.rung, experts.minutes, experts.cost.value) == ("experts", 5, 1.0)
+    # What says its own cost is not reckoned again by its tokens and seconds.
+    assert (judges.verdicts, judges.tokens, judges.seconds, judges.money) == (6, 50_000, 36.0, None)
+    assert judges.unpriced == "No price is written for an hour of computing."
+    assert (rules.verdicts, rules.untold, rules.unpriced) == (5, 5, "No score says what it took.")
+    write_prices(
+        actor=make.lead_of(project),
+        project=project,
+        prices={"expert": 60, "million_tokens": 5, "machine_hour": 1},
+    )
+    found = ledger(project)
+    # 5 cents of tokens and .2 of seconds for each of five, and half a dollar for the sixth.
+    assert found.rungs[1].money == pytest.approx(5 * (0.05 + 0.002) + 0.5)
+    assert found.rungs[1].cost.value == pytest.approx(found.rungs[1].money / 6)
+    assert found.total.money == pytest.approx(5 + found.rungs[1].money)
+    assert (found.total.minutes, found.total.pieces) == (5, 5)
+
+
+def test_a_proven_reviewer_is_forecast_to_save_what_it_decides_of_what_waits():
+    project = make.project()
+    alice = make.expert(project, "Alice")
+    queue = make.queue(project, items=16, overlap=1)
+    for _ in range(6):
+        took(judge(queue, alice, make.passing()), 120)
+    reviewer = proven(queue, coverage=wilson(60, 100, statistic="Coverage"))
+    proven(queue, coverage=wilson(90, 100), state="refused", number=2)
+    (each,) = ledger(project).forecasts
+    assert (each.reviewer, each.title) == (reviewer.uid, f"Classifier for every gate in {queue}")
+    # 60% of two minutes, ten times.
+    assert each.minutes.waiting == 10
+    assert each.minutes.per_item.value == pytest.approx(1.2)
+    assert each.minutes.ahead.value == pytest.approx(12.0)
+    assert (each.minutes.ahead.low, each.minutes.ahead.high) == pytest.approx((10.04, 13.81), abs=0.01)
+    assert each.money.ahead.words == "No lead has written what an hour costs."
+
+
+def proven(queue, *, coverage, state="proven", number=1):
+    """A reviewer as a compile leaves it, whose proof says what share it decides alone."""
+    proof = {"key": "selective", "figures": {"coverage": coverage.as_dict()}}
+    return Reviewer.objects.create(
+        project=queue.project,
+        queue=queue,
+        rung="classifier",
+        number=number,
+        state=state,
+        rubric=queue.rubric,
+        guideline=queue.guideline,
+        seed="s",
+        labels_sha256="0" * 64,
+        labels_total=6,
+        assurance={"proofs": [proof]},
+        created_by=make.lead_of(queue.project),
+    )

@@ -1,59 +1,49 @@
 """Rationales held against verdicts, where it is known which of them were exchanged."""
 
-import random
+import pytest
 
-from annotator.demo.raters import RATERS, judge
+from annotator.demo.raters import RATERS, judge, slips
 from annotator.demo.runs import all_runs
 from goldsets.reviewing.rationales import FOLDS, Rationale, fold_of, listen
 from goldsets.stats.proportion import wilson
 
-PLANTED = 20
+RUNS = all_runs()
 
 
-def _demo():
-    """A third of what the demo's raters could say of its runs, in the order in which they say it."""
-    rng = random.Random(3)  # noqa: S311
-    rows = []
-    for run in all_runs():
-        for rater in RATERS:
+def _demo(raters):
+    """All that these raters would say of the demo's runs, and which of it carries words of the other verdict."""
+    rows, planted = [], set()
+    for run in RUNS:
+        for rater in raters:
             payload = judge(rater, run).payload
-            if rng.random() > 0.35 or "unsure" in payload["gates"].values():
+            if "unsure" in payload["gates"].values():
                 continue
+            if slips(rater, run):
+                planted.add(len(rows))
             passes = all(answer == "pass" for answer in payload["gates"].values())
             right = passes == all(answer == "pass" for answer in run.truth.gates.values())
             rows.append(Rationale(len(rows), run.family.key, payload["rationale"], passes, right))
-    return rows
+    return rows, planted
 
 
 def test_the_demos_planted_cases_are_found_and_little_else():
-    """Twenty judgments of some four hundred carry what somebody wrote of another run with the other verdict."""
-    rng = random.Random(3)  # noqa: S311
-    rows = _demo()
-    planted = set(rng.sample(range(len(rows)), PLANTED))
-    exchanged = [
-        Rationale(row.judgment, row.family, _of_the_other(rng, rows, row), row.passes, row.borne_out)
-        if row.judgment in planted
-        else row
-        for row in rows
-    ]
-    heard = listen(exchanged)
+    """Noémie and Kofi now and then write down what belongs to the other verdict; Tessa never does."""
+    rows, planted = _demo([rater for rater in RATERS if rater.slip or rater.key == "tessa"])
+    heard = listen(rows)
     flagged = {flag.judgment for flag in heard.flags}
     precision = wilson(len(flagged & planted), len(flagged))
-    recall = wilson(len(flagged & planted), PLANTED)
-    assert (len(rows), heard.families) == (416, 13)
-    assert (precision.n_units, precision.value) == (19, 1.0)
-    assert precision.low > 0.83
-    assert recall.value == 19 / 20
+    recall = wilson(len(flagged & planted), len(planted))
+    assert (len(rows), heard.families, len(planted)) == (709, 13, 18)
+    assert (precision.n_units, precision.value) == (18, pytest.approx(17 / 18))
+    assert precision.low > 0.74
+    assert recall.value == pytest.approx(17 / 18)
     assert heard.flags[0].probability >= heard.flags[-1].probability >= 0.8
 
 
-def _of_the_other(rng, rows, row):
-    return rng.choice([each for each in rows if each.passes != row.passes and each.borne_out]).text
-
-
-def test_where_nothing_was_exchanged_next_to_nothing_is_flagged():
-    rows = _demo()
-    assert len(listen(rows).flags) <= 2
+def test_where_nobody_slips_next_to_nothing_is_flagged():
+    rows, planted = _demo([rater for rater in RATERS if rater.key in ("tessa", "arjun")])
+    flagged = listen(rows).flags
+    assert (planted, len(flagged)) == (set(), 0)
 
 
 def test_nobody_is_judged_by_a_fit_on_their_own_family():
