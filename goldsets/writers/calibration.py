@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
+from goldsets.stats.proportion import Clusters, wilson_of_clusters
 from goldsets.writers.chat import bare, messages_of
 from goldsets.writers.document import TEXT, Document, Said, Words
 from goldsets.writers.examples import Reading
@@ -55,12 +56,21 @@ def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
 
 
 def _count_ceiling(document: Document, reading: Reading) -> None:
-    """How often two raters of one item say the same: no grader can be held to more than that."""
+    """How often two raters of one item say the same: no grader can be held to more than that.
+
+    Pairs of one item hang together, so sums over items are kept from which the interval follows.
+    """
     told = [_comparable(judged.values, reading.words) for judged in document.judgments]
+    pairs, alike = Counter[str](), Counter[str]()
     for one, other in combinations(told, 2):
         for key in one.keys() & other.keys():
-            reading.counts[f"pairs {key}"] += 1
-            reading.counts[f"alike {key}"] += one[key] == other[key]
+            pairs[key] += 1
+            alike[key] += one[key] == other[key]
+    for key, n in pairs.items():
+        right = alike[key]
+        sums = {"items": 1, "alike": right, "pairs": n, "squares": right**2, "products": right * n, "squares_n": n**2}
+        for name, number in sums.items():
+            reading.counts[f"{name} {key}"] += number
 
 
 def _comparable(values: list[Said], words: Words) -> dict[str, Any]:
@@ -73,13 +83,25 @@ def _comparable(values: list[Said], words: Words) -> dict[str, Any]:
 
 def ceiling(counts: Counter[str]) -> dict[str, Any]:
     keys = sorted(name.removeprefix("pairs ") for name in counts if name.startswith("pairs "))
+    return {key: _share({name: counts[f"{name} {key}"] for name in SUMS}) for key in keys}
+
+
+SUMS = ("items", "alike", "pairs", "squares", "products", "squares_n")
+
+
+def _share(sums: dict[str, int]) -> dict[str, Any]:
+    """`low` and `high` are null for a single item."""
+    found = wilson_of_clusters(
+        Clusters(*(sums[name] for name in SUMS)),
+    )
     return {
-        key: {
-            "alike": counts[f"alike {key}"],
-            "pairs": counts[f"pairs {key}"],
-            "share": round(counts[f"alike {key}"] / counts[f"pairs {key}"], 4),
-        }
-        for key in keys
+        "alike": sums["alike"],
+        "pairs": sums["pairs"],
+        "items": sums["items"],
+        "share": round(sums["alike"] / sums["pairs"], 4),
+        "low": None if found.low is None else round(found.low, 4),
+        "high": None if found.high is None else round(found.high, 4),
+        "method": found.method,
     }
 
 
@@ -91,7 +113,7 @@ def beside(reading: Reading, files: list[str]) -> dict[str, Any]:
             "items": files,
             "sampling": {"how": HOW_DRAWN, "weights": "the inverse of each item's chance to be drawn"},
             "human_ceiling": {
-                "how": "Of all pairs of raters on one item, how many gave the same answer.",
+                "how": "Of all pairs of raters on one item, how many gave the same answer, with items as clusters.",
                 "by_criterion": ceiling(reading.counts),
             },
             "rubrics": [

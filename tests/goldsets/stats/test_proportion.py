@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from goldsets.stats.proportion import clopper_pearson, wilson
+from goldsets.stats.proportion import Clusters, clopper_pearson, wilson, wilson_of_clusters
 from reviews.stats.result import Reason
 
 
@@ -50,3 +50,25 @@ def test_exact_limits_are_those_of_scipy_and_hold_wilsons_value(n, data):
 def test_impossible_counts_are_refused(right, n):
     with pytest.raises(ValueError, match="0 <= right <= n"):
         clopper_pearson(right, n)
+
+
+def test_pairs_of_one_item_that_hang_together_count_as_one():
+    """Ten items of three pairs each, in five all alike and in five none: they say as much as nine pairs alone."""
+    together = Clusters(clusters=10, right=15, n=30, squares=45, products=45, squares_n=90)
+    assert together.effective == pytest.approx(9)
+    found = wilson_of_clusters(together)
+    assert (found.value, found.n_units, found.n_pairs) == (0.5, 10, 30)
+    # 1.96 * sqrt(.25 / 9 + 3.84 / 324) / (1 + 3.84 / 9) = .2735 on either side.
+    assert (found.low, found.high) == pytest.approx((0.2265, 0.7735), abs=1e-4)
+
+
+def test_where_all_are_alike_the_items_are_what_counts():
+    alike = wilson_of_clusters(Clusters(clusters=20, right=60, n=60, squares=180, products=180, squares_n=180))
+    plain = wilson(20, 20)
+    assert (alike.value, alike.low, alike.high) == (1.0, plain.low, 1.0)
+
+
+def test_one_item_gives_no_interval_and_none_no_value():
+    one = wilson_of_clusters(Clusters(clusters=1, right=2, n=3, squares=4, products=6, squares_n=9))
+    assert (one.value, one.low, one.reason) == (2 / 3, None, Reason.ONE_UNIT)
+    assert wilson_of_clusters(Clusters(0, 0, 0, 0, 0, 0)).reason == Reason.NO_RATINGS
