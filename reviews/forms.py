@@ -143,6 +143,11 @@ class ImportForm(forms.Form):
     domain = forms.CharField(required=False, max_length=100, help_text="Such as retail or airline.")
     family = forms.CharField(required=False, max_length=100, help_text="The behavioural family. Empty: the domain.")
     model = forms.CharField(required=False, max_length=200, help_text="Who made the runs. No rater ever sees it.")
+    licence = forms.CharField(
+        required=False,
+        max_length=120,
+        help_text="Under which the file may be used, such as CC-BY-4.0. Releases ask it.",
+    )
     policy = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 4}),
@@ -161,7 +166,14 @@ class ImportForm(forms.Form):
     @property
     def more(self) -> list[forms.BoundField]:
         """What the runs themselves often say."""
-        return [self[name] for name in ("domain", "family", "model", "policy")]
+        return [self[name] for name in ("domain", "family", "model", "licence", "policy")]
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What an import takes."""
+        given = dict(self.cleaned_data)
+        licence = given.pop("licence")
+        return given | ({"settings": {"licence": licence}} if licence else {})
 
     @property
     def more_is_given(self) -> bool:

@@ -208,7 +208,7 @@ def _import(engineer: User, project: Project, queue: Queue, number: int) -> None
                 name=path.name,
                 file=file,
                 queue=queue,
-                settings={"provenance": "synthetic"},
+                settings={"provenance": "synthetic", "licence": "CC0-1.0"},
             )
     run_import(job_id=job.pk)
 

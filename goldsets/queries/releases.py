@@ -33,11 +33,12 @@ from goldsets.stats.checklist import (
     upper_end,
 )
 from goldsets.stats.proportion import clopper_pearson, wilson
-from reviews.enums import Basis, CriterionKind, GateAnswer, Provenance, Split
+from reviews.enums import Basis, CriterionKind, GateAnswer, ImportState, Provenance, Split
 from reviews.models import (
     Criterion,
     Event,
     Evidence,
+    ImportJob,
     Judgment,
     LabelValue,
     Membership,
@@ -224,8 +225,11 @@ def sources_of(rows: QuerySet[Any]) -> list[str]:
 
 
 def licences_of(project: Project) -> dict[str, str]:
-    """By source, the latest that was stated."""
-    return dict(SourceLicence.objects.filter(project=project).order_by("pk").values_list("source", "licence"))
+    """By source, the latest that was stated, be it with the file as it came in or of its source later."""
+    stated = SourceLicence.objects.filter(project=project).values_list("stated_at", "source", "licence")
+    brought = ImportJob.objects.filter(project=project, options__has_key="licence").exclude(state=ImportState.PREVIEW)
+    of_files = brought.values_list("created_at", "name", "options__licence")
+    return {source: licence for _at, source, licence in sorted([*of_files, *stated], key=lambda row: row[0])}
 
 
 # --- Who read ---------------------------------------------------------------------------------------------------------

@@ -79,13 +79,15 @@ def wilson_of_clusters(seen: Clusters, *, statistic: str = "proportion") -> Esti
     if seen.n == 0:
         words = "Nothing to count yet."
         return Estimate(statistic, None, 0.0, 1.0, 0, method=method, reason=Reason.NO_RATINGS, words=words)
-    share, counts = seen.right / seen.n, {"n_units": seen.clusters, "n_pairs": seen.n}
-    if seen.clusters < 2:
+    share, items, trials = seen.right / seen.n, seen.clusters, seen.n
+    if items < 2:
         words = "One item gives no interval."
-        return Estimate(statistic, share, **counts, method=method, reason=Reason.ONE_UNIT, words=words)
+        return Estimate(
+            statistic, share, n_units=items, n_pairs=trials, method=method, reason=Reason.ONE_UNIT, words=words
+        )
     z, n = NormalDist().inv_cdf(0.975), seen.effective
     spread = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     middle, scale = share + z * z / (2 * n), 1 + z * z / n
     low = 0.0 if share == 0 else max(0.0, (middle - spread) / scale)
     high = 1.0 if share == 1 else min(1.0, (middle + spread) / scale)
-    return Estimate(statistic, share, low, high, **counts, method=method)
+    return Estimate(statistic, share, low, high, n_units=items, n_pairs=trials, method=method)

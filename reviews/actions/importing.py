@@ -46,9 +46,10 @@ MAX_REFUSALS_KEPT = 1000  # of one import; the rest is counted
 MAX_POLICY_CHARACTERS = 1_000_000
 OVERLOOKED_AFTER = timedelta(minutes=10)
 # What `settings` may say: versions shown beside the run, with how its environment is reset and what in it is left to
-# chance; and how its items count. `slice.NAME` cuts reports.
+# chance; how its items count; and under which licence the file may be used. `slice.NAME` cuts reports.
 VERSION_SETTINGS = ("environment", "tools", "data", "prompt", "reset", "stochasticity")
 SLICE_PREFIX = "slice."
+LICENCE, MAX_LICENCE = "licence", 120
 
 
 class _Overtaken(Exception):
@@ -75,7 +76,8 @@ def start_import(
     """A job that waits to be worked off by `run_import`. Give either an upload, which is kept, or a path on the server,
     which may be a folder. With `preview` it waits for `confirm_import` first, and somebody looks at it.
 
-    Raises Forbidden, or Invalid with a sentence per field. `settings` may hold versions, slices, provenance and split.
+    Raises Forbidden, or Invalid with a sentence per field. `settings` may hold versions, slices, provenance, split
+    and the file's licence.
     """
     check(actor, "import", project)
     placing = check_placing(
@@ -124,7 +126,7 @@ def check_placing(
     settings: dict[str, str],
     policy: str = "",
 ) -> dict[str, Any]:
-    """The settings sorted into versions, slices, provenance and split, or Invalid with what is wrong with any of it."""
+    """The settings sorted into versions, slices and the rest by name, or Invalid with what is wrong with any of it."""
     errors, placing = _placing_of(settings)
     if format != AUTO and format not in FORMATS:
         errors["format"] = f"The format must be one of {', '.join((AUTO, *FORMATS))}."
@@ -183,7 +185,7 @@ def _begin(actor: Any, job: ImportJob) -> None:
 
 
 def _placing_of(given: dict[str, str]) -> tuple[dict[str, str], dict[str, Any]]:
-    """Errors by field, and the settings sorted into versions, slices, provenance and split."""
+    """Errors by field, and the settings sorted into versions, slices and the rest by name."""
     errors: dict[str, str] = {}
     placing: dict[str, Any] = {"versions": {}, "slices": {}}
     choices = {"provenance": Provenance.values, "split": Split.values}
@@ -192,8 +194,12 @@ def _placing_of(given: dict[str, str]) -> tuple[dict[str, str], dict[str, Any]]:
             placing["versions"][key] = jsontext.clean(value)[:200]
         elif key.startswith(SLICE_PREFIX) and len(key) > len(SLICE_PREFIX):
             placing["slices"][jsontext.clean(key.removeprefix(SLICE_PREFIX))] = jsontext.clean(value)[:200]
+        elif key == LICENCE:
+            placing[key] = jsontext.clean(value).strip()
+            if not 1 <= len(placing[key]) <= MAX_LICENCE:
+                errors["settings"] = f"A licence has 1 to {MAX_LICENCE} characters."
         elif key not in choices:
-            known = ", ".join((*VERSION_SETTINGS, *choices, f"{SLICE_PREFIX}NAME"))
+            known = ", ".join((*VERSION_SETTINGS, *choices, LICENCE, f"{SLICE_PREFIX}NAME"))
             errors["settings"] = f"There is no setting called {jsontext.clean(key)[:60]}. Known are: {known}."
         elif value not in choices[key]:
             errors["settings"] = f"The {key} must be one of {', '.join(choices[key])}."

@@ -11,7 +11,7 @@ from typing import Any
 from django.db import DataError, transaction
 
 from reviews.actions.events import record
-from reviews.actions.importing import check_placing
+from reviews.actions.importing import LICENCE, check_placing
 from reviews.actions.own_criteria import mistakes_in
 from reviews.actions.queueing import add_items
 from reviews.actions.routing import route
@@ -69,6 +69,9 @@ def ingest_runs(
     placing = check_placing(
         project=project, format=format, queue=queue, family=family, domain=domain, model=model, settings=settings or {}
     )
+    if LICENCE in placing:
+        words = "Runs that are posted share one source. State its licence among the licences of the project."
+        raise Invalid({"settings": words})
     placing["family"] = jsontext.clean(family.strip() or domain.strip())
     options = ReadOptions(format=format, name=SOURCE_NAME, domain=domain.strip(), model=model.strip())
     read = _read(body, options, redaction_rules(project))

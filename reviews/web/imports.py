@@ -36,7 +36,7 @@ def imports(request: HttpRequest, slug: str) -> HttpResponse:
     project = project_for(request, slug, "import")
     form = ImportForm(request.POST or None, request.FILES or None, project=project)
     if request.method == "POST" and form.is_valid():
-        given = {"actor": request.user, "project": project, "name": form.cleaned_data["file"].name, **form.cleaned_data}
+        given = {"actor": request.user, "project": project, "name": form.cleaned_data["file"].name, **form.given}
         if "preview" in request.POST:
             seen = attempt(form, preview_import, **given)
             if seen:
