@@ -92,7 +92,8 @@ def compare_runs(
         settle_rule=SettleRule.MAJORITY,
     )
     make_comparisons_by_task(actor=lead, project=project, most=PAIRS_OF_A_TICKET, queue=queue)
-    of_trajectory = Candidate.objects.filter(item__project=project).values_list("trajectory_id", "trajectory__item")
+    compared = Candidate.objects.filter(item__queue_items__queue=queue)
+    of_trajectory = compared.values_list("trajectory_id", "trajectory__item")
     desk = Desk(queue, {trajectory: runs[item] for trajectory, item in of_trajectory}, clock, seed)
     for key, (count, _noise, _first) in PREFERRERS.items():
         for _ in range(count):

@@ -16,6 +16,7 @@ from reviews.actions.dealing import NothingToDeal, claim
 from reviews.actions.judging import submit
 from reviews.actions.queueing import create_queue
 from reviews.actions.rubrics import write_guideline, write_rubric
+from reviews.actions.settling import settle_marked
 from reviews.actions.tasks import post_task
 from reviews.models import Candidate, Item, Project, Queue
 from reviews.task_review import DROP, KEEP, TO_PROMPT, TO_VERIFIER, TO_WORLD, task_review
@@ -83,6 +84,7 @@ def run_factory(factory: Factory, days: list[datetime]) -> Iterator[datetime]:
             yield moment
             key = f"demo-{assignment.uid}"
             submit(actor=rater, uid=assignment.uid, payload=payload, idempotency_key=key, worked=seconds)
+            settle_marked()
             moment += timedelta(seconds=5)
 
 

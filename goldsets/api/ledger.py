@@ -36,6 +36,7 @@ class LedgerLineOut(serializers.Serializer[Any]):
     unpriced = serializers.CharField(allow_blank=True)
     labels = serializers.IntegerField()
     kept = serializers.IntegerField()
+    checked = EstimateOut(help_text="The share of its labels that rest on judgments.")
     minutes_per_label = EstimateOut()
     minutes_per_kept = EstimateOut()
     cost_per_label = EstimateOut()

@@ -26,6 +26,7 @@ from goldsets.queries.spending import EXPERTS, MACHINE, Made, Spent, assignments
 from goldsets.stats.ledger import CURRENCY, PRICES, Saving, ratio, saving
 from reviews.enums import QueueItemState
 from reviews.models import Project, Queue, QueueItem
+from reviews.stats.proportion import wilson
 from reviews.stats.result import Estimate, Reason
 
 NO_RECIPE = "no recipe named"
@@ -42,7 +43,10 @@ RUNGS = {
 
 @dataclass(frozen=True)
 class Line:
-    """Work and what came of it, of one part. Money is None, with the reason in `unpriced`, where a price is missing."""
+    """Work and what came of it, of one part. Money is None, with the reason in `unpriced`, where a price is missing.
+
+    `checked` is the share of its labels that rest on judgments: of a recipe, how much of what it makes people look at.
+    """
 
     key: str
     title: str
@@ -54,6 +58,7 @@ class Line:
     unpriced: str
     labels: int
     kept: int
+    checked: Estimate
     minutes_per_label: Estimate
     minutes_per_kept: Estimate
     cost_per_label: Estimate
@@ -212,6 +217,9 @@ def _line(key: str, title: str, spent: Sequence[Spent], made: Sequence[Made], pr
         unpriced=unpriced,
         labels=sum(row.labels for row in made),
         kept=sum(row.kept for row in made),
+        checked=wilson(
+            sum(row.by_people for row in made), sum(row.labels for row in made), statistic="labels judged by people"
+        ),
         minutes_per_label=ratio(minutes, labels, statistic="minutes per label", nothing="No label came of it."),
         minutes_per_kept=ratio(minutes, kept, statistic="minutes per kept item", nothing="Nothing of it is kept."),
         cost_per_label=_priced(money, labels, "US dollars per label", "No label came of it.", unpriced),

@@ -53,7 +53,17 @@ def lead_pages(made: Desk) -> list[str]:
     places = [reverse(f"reviews:{name}", args=[slug]) for name in [*of_project, "rubric_new", "guideline_new"]]
     places += [
         reverse(f"goldsets:{name}", args=[slug])
-        for name in ("queue_new", "datasets", "splits", "benchmarks", "contrasts", "diversity", "ledger", "prices")
+        for name in (
+            "queue_new",
+            "datasets",
+            "splits",
+            "benchmarks",
+            "contrasts",
+            "diversity",
+            "guards",
+            "ledger",
+            "prices",
+        )
     ]
     of_queue = ("overview", "agreement", "agreement_report", "raters", "pace", "gold", "rationales")
     places += [reverse(f"goldsets:{name}", args=[queue.uid]) for name in of_queue]

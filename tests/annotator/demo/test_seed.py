@@ -16,8 +16,10 @@ from annotator.demo.people import PEOPLE
 from annotator.demo.seed import seed
 from annotator.models import User
 from goldsets.enums import DatasetState
-from goldsets.models import DatasetVersion, GoldItem, GoldPlacement, GoldPolicy
+from goldsets.models import DatasetVersion, GoldItem, GoldPlacement, GoldPolicy, RationaleFlag
 from goldsets.queries.agreement import queue_agreement
+from goldsets.queries.guards import axes
+from goldsets.queries.ledger import ledger
 from goldsets.queries.standing import queue_standing
 from reviews.enums import AssignmentState, QueueItemState, Role
 from reviews.models import (
@@ -113,6 +115,27 @@ def test_tasks_wait_to_be_reviewed_each_with_what_solvers_and_hackers_did(desk):
     assert hacks == [True, True]
     assert {run.result["passed"] for run in items[1].candidates.filter(role="solver")} == {False}
     assert not Judgment.objects.filter(queue=queue).exists()
+
+
+def test_a_factory_of_tasks_has_two_recipes_and_the_later_one_yields_more(desk):
+    lines = {line.title: line for line in ledger(desk.project).recipes}
+    first, second = lines["factory 0.1"], lines["factory 0.2"]
+    assert (first.labels, second.labels) == (13, 13)
+    assert first.kept < second.kept
+    assert first.kept_per_dollar.value < second.kept_per_dollar.value
+    guards = {axis.criterion: axis.guards[0] for axis in axes(desk.project, None)}
+    assert guards["prompt_intent"].errors.n == 26
+    assert 0.6 < guards["prompt_intent"].errors.accuracy.value < 1
+    assert guards["world_realism"].flagged
+
+
+def test_some_rationales_speak_for_the_other_verdict(desk):
+    flags = RationaleFlag.objects.filter(judgment__queue=desk)
+    assert 1 <= flags.count() <= 12
+    assert {flag.judgment.rater.name.split()[0] for flag in flags.select_related("judgment__rater")} & {
+        "Kofi",
+        "Noémie",
+    }
 
 
 def test_nobody_is_in_the_middle_of_anything(desk):

@@ -53,6 +53,7 @@ def test_every_minute_is_counted_against_what_came_of_it():
     assert (total.minutes_per_label.low, total.minutes_per_label.high) == pytest.approx((3.0, 3.0))
     assert total.cost_per_label.value == pytest.approx(2.0)
     assert total.minutes_per_kept.words == "Nothing of it is kept."
+    assert (total.checked.value, total.checked.n_units) == (1.0, 5)
 
 
 def test_without_prices_there_are_minutes_and_no_money():

@@ -229,6 +229,7 @@ TABLE = [
     ("post", "deliveries/{delivery}/replay/", None, LEAD_ENGINEER),
     ("get", "queues/{queue}/rationales/", None, LEAD),
     ("post", "rationales/{flag}/look/", {"parts": True}, LEAD),
+    ("get", "projects/{slug}/guards/", None, LEAD_ENGINEER),
     ("get", "projects/{slug}/ledger/", None, ("lead", "engineer", "admin")),
     ("get", "projects/{slug}/prices/", None, ("lead", "engineer", "admin")),
     ("post", "projects/{slug}/prices/", {"prices": {"expert": 90}}, LEAD),
