@@ -66,7 +66,7 @@ class RungOut(serializers.Serializer[Any]):
     seconds = serializers.FloatField(help_text="Of computing, where no cost was said.")
     money = serializers.FloatField(allow_null=True)
     unpriced = serializers.CharField(allow_blank=True)
-    cost = EstimateOut(help_text="Per label of the experts, per verdict of the others.")
+    cost = EstimateOut(help_text="Per label of the experts, per 1,000 verdicts of the others.")
 
 
 class SavingOut(serializers.Serializer[Any]):

@@ -32,6 +32,8 @@ from reviews.stats.result import Estimate, Reason
 NO_RECIPE = "no recipe named"
 TOKENS = "million_tokens"
 HOUR, MILLION = 3600, 1_000_000
+# One verdict of a rule costs too little to be read.
+PER = 1000
 RUNGS = {
     EXPERTS: "Experts",
     GraderKind.HUMAN_PANEL.value: str(GraderKind.HUMAN_PANEL.label),
@@ -90,7 +92,7 @@ class KindRow:
 
 @dataclass(frozen=True)
 class RungRow:
-    """What one rung of the ladder took. `cost` is per label for experts, and per verdict for whatever else judges."""
+    """What one rung of the ladder took. `cost` is per label for experts, per 1,000 verdicts for others."""
 
     rung: str
     title: str
@@ -297,7 +299,8 @@ def _rungs(spent: Sequence[Spent], made: Sequence[Made], prices: dict[str, float
             cost = _of_people(rows, made, prices)[1]
         else:
             verdicts = _by_task((row.task, row.pieces) for row in rows)
-            cost = _priced(money, verdicts, "US dollars per verdict", "There is no verdict.", unpriced)
+            thousands = {task: n / PER for task, n in verdicts.items()}
+            cost = _priced(money, thousands, f"US dollars per {PER:,} verdicts", "There is no verdict.", unpriced)
         found.append(
             RungRow(
                 rung=rung,

@@ -220,7 +220,7 @@ def test_each_rung_says_what_it_took_and_what_a_verdict_costs():
     found = ledger(project)
     # 5 cents of tokens and .2 of seconds for each of five, and half a dollar for the sixth.
     assert found.rungs[1].money == pytest.approx(5 * (0.05 + 0.002) + 0.5)
-    assert found.rungs[1].cost.value == pytest.approx(found.rungs[1].money / 6)
+    assert found.rungs[1].cost.value == pytest.approx(found.rungs[1].money / 6 * 1000)
     assert found.total.money == pytest.approx(5 + found.rungs[1].money)
     assert (found.total.minutes, found.total.pieces) == (5, 5)
 
