@@ -1,5 +1,6 @@
 """Every page of a lead, an engineer and an admin opens, fits the screen and keeps nobody out, in both themes."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,8 @@ from django.urls import reverse
 from goldsets.actions.gold import propose_gold, set_feedback
 from goldsets.actions.staging import run_stage
 from goldsets.models import GoldChallenge, GoldItem, GoldPlacement, Standing, StandingMove
+from goldsets.reviewing.compiling import compile_reviewer
+from goldsets.reviewing.examples import Target
 from reviews.actions.dealing import claim
 from reviews.actions.guideline_changes import draft_change, try_change
 from reviews.actions.judging import submit
@@ -38,8 +41,10 @@ from tests import factories as make
 from tests.browser.conftest import axe
 from tests.factories import stages
 from tests.factories.furnished import RUN, Desk, desk
+from tests.factories.reviewers import reviewer
 from tests.factories.runs import another_run
 from tests.factories.training import judge, practice, qualification, settled_queue
+from tests.goldsets.reviewing.made import labelled
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -65,7 +70,8 @@ def lead_pages(made: Desk) -> list[str]:
             "prices",
         )
     ]
-    of_queue = ("overview", "agreement", "agreement_report", "raters", "pace", "gold", "rationales")
+    places += [reverse("goldsets:reviewers", args=[slug]), *proven(made)]
+    of_queue = ("overview", "agreement", "agreement_report", "raters", "pace", "gold", "rationales", "ladder")
     places += [reverse(f"goldsets:{name}", args=[queue.uid]) for name in of_queue]
     places += [
         reverse(f"reviews:{name}", args=[queue.uid]) for name in ("disagreements", "queue_settings", "verdicts_checked")
@@ -103,6 +109,18 @@ def lead_pages(made: Desk) -> list[str]:
         reverse("goldsets:dataset_version", args=[made.dataset.uid, 1]),
         reverse("goldsets:behind", args=[queue.uid]) + "?criterion=process",
     ]
+
+
+def proven(made: Desk) -> list[str]:
+    """A reviewer with every proof there is, and one that is refused for want of labels."""
+    compiled = compile_reviewer(labelled(640, told=1.0), Target("authorised"))
+    proof = json.loads(json.dumps(compiled.assurance.as_dict(), default=lambda number: number.item()))
+    missing = {"holds": False, "missing": ["3 more passes"], "proofs": [], "demands": {}}
+    rows = [
+        reviewer(made.queue, artefact=compiled.reviewer, assurance=proof, families=compiled.families),
+        reviewer(made.queue, "refused", artefact=None, assurance=missing),
+    ]
+    return [reverse("goldsets:reviewer", args=[row.uid]) for row in rows]
 
 
 def changed(made: Desk) -> GuidelineChange:

@@ -23,6 +23,7 @@ from reviews.queries.norming import fit_to_norm
 from reviews.queries.training import fit_to_train
 from tests import factories as make
 from tests.factories import graders, stages
+from tests.factories.reviewers import reviewer
 from tests.factories.runs import another_run
 from tests.factories.training import judge, practice, qualification, settled_queue
 from tests.reviews.api.talking import by, nobody
@@ -45,6 +46,7 @@ KINDS = (
 )
 KINDS += (
     "{grader}",
+    "{reviewer}",
     "{guideline}",
     "{change}",
     "{waits}",
@@ -266,6 +268,10 @@ TABLE = [
     ("post", "projects/{slug}/contrasts/", {"most": 1}, LEAD_ENGINEER),
     ("post", "contrasts/{contrast}/name/", {"differs_in": "A yes before the refund"}, LEAD),
     ("get", "projects/{slug}/diversity/?by=cause", None, LEAD_ENGINEER),
+    ("get", "reviewers/?project={slug}", None, ("lead", "engineer", "admin")),
+    ("post", "reviewers/", {"queue": "{queue}", "criterion": "authorised"}, LEAD_ENGINEER),
+    ("get", "reviewers/{reviewer}/", None, ("lead", "engineer", "admin")),
+    ("post", "reviewers/{reviewer}/sign/", None, LEAD_ADMIN),
     ("get", "datasets/?project={slug}", None, LEAD_ENGINEER),
     ("post", "datasets/", {"project": "{slug}", "name": "{new}", "format": "jsonl"}, LEAD_ENGINEER),
     ("get", "datasets/{dataset}/", None, LEAD_ENGINEER),
@@ -276,8 +282,9 @@ TABLE = [
     ("get", "datasets/{dataset}/versions/1/files/labels.jsonl", None, LEAD_ENGINEER),
 ]
 # What others than the rater are told of an assignment stands in test_judging, of their checked answers in
-# tests/goldsets/test_challenging; who signs in tests/goldsets/test_leaks and test_releases; imports by file in
-# test_setting_up; the evidence that lets a stage decide in tests/goldsets/api/test_stages.
+# tests/goldsets/test_challenging; who signs in tests/goldsets/test_leaks and test_releases; who stops a compile and who
+# takes a reviewer along in tests/goldsets/web/test_reviewers; imports by file in test_setting_up; the evidence that
+# lets a stage decide in tests/goldsets/api/test_stages.
 ELSEWHERE = {
     "goldsets_api:version_cancel",
     "goldsets_api:stage_decide",
@@ -300,6 +307,8 @@ ELSEWHERE = {
     "reviews_api:answer_referral",
     "goldsets_api:checked_challenge",
     "goldsets_api:leaks_sign",
+    "goldsets_api:reviewer_cancel",
+    "goldsets_api:reviewer_bundle",
 }
 
 
@@ -362,6 +371,7 @@ def desk():
         "move": move.uid,
         "rater": bobs.pk,
         "dataset": dataset.uid,
+        "reviewer": reviewer(queue).uid,
         "grader": graders.version(project, source="reward").grader.uid,
         "contrast": contrasted(settled, candidate).uid,
         "flag": RationaleFlag.objects.create(
