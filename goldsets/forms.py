@@ -251,10 +251,11 @@ class CompileForm(forms.Form):
 
     criterion = forms.CharField(required=False, max_length=40, widget=forms.HiddenInput)
     at_least = forms.IntegerField(required=False, label="Passes from")
-    rung = forms.ChoiceField(
-        choices=[(Rung.RULES.value, Rung.RULES.label), (Rung.CLASSIFIER.value, Rung.CLASSIFIER.label)]
-    )
+    rung = forms.ChoiceField(choices=Rung)
     rules = forms.CharField(required=False, max_length=20_000, widget=forms.Textarea(attrs={"rows": 4}))
+
+    judge = forms.UUIDField(required=False)
+    budget = forms.DecimalField(required=False, label="Budget in US dollars")
 
     def clean_rules(self) -> list[dict[str, Any]]:
         try:
@@ -262,8 +263,12 @@ class CompileForm(forms.Form):
         except WrongRules as error:
             raise forms.ValidationError(str(error)) from error
 
+    def clean_budget(self) -> Decimal:
+        return self.cleaned_data["budget"] or Decimal(0)
+
     @property
     def asked(self) -> dict[str, Any]:
+        """What is asked for; the judge by its id."""
         return dict(self.cleaned_data)
 
 

@@ -227,7 +227,7 @@ def _export(engineer: User, queue: Queue) -> None:
 
 
 def _compile(engineer: User, queue: Queue) -> None:
-    """Two decisions that a hundred labels make no reviewer of: one is measured and refused, one not even that."""
+    """Two decisions for which a hundred labels are too few, as the reports say."""
     for criterion in ("", "authorised"):
         run_compile(reviewer_id=start_compile(actor=engineer, queue=queue, criterion=criterion).pk)
 

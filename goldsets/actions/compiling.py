@@ -11,8 +11,9 @@ import hashlib
 import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,21 @@ from django.db.models import Max
 from django.utils import timezone
 
 from goldsets.actions.alone import alone_in
+from goldsets.actions.probing import Probing
 from goldsets.actions.splitting import deal_families
 from goldsets.enums import REVIEWER_MOVES, GoldVerb, ReviewerState, Rung
-from goldsets.models import Reviewer, ReviewerLabel
+from goldsets.models import GraderVersion, Reviewer, ReviewerLabel
 from goldsets.queries.label_documents import documents, words_of
 from goldsets.queries.reviewers import (
     Decision,
     calibration_families,
+    cost_of_asking,
     criteria_of,
     decision_of,
     earlier_readings,
+    judges_for,
     labelled,
+    said_by,
     sealed_families,
     target_of,
     values_of,
@@ -46,12 +51,13 @@ from goldsets.writers.document import Document
 from goldsets.writers.label_row import label_row
 from reviews.actions.events import record
 from reviews.enums import CriterionKind
-from reviews.errors import Conflict, Invalid
+from reviews.errors import AssayError, Conflict, Invalid
 from reviews.models import Criterion, Queue
 from reviews.rules import check
 
 OVERLOOKED_AFTER = timedelta(minutes=10)
 BATCH = 5_000
+MOST_BUDGET = 10_000
 UNFINISHED = [ReviewerState.WAITING, ReviewerState.COMPILING]
 
 
@@ -69,6 +75,8 @@ def start_compile(
     at_least: int | None = None,
     rung: str = Rung.CLASSIFIER,
     rules: Sequence[dict[str, Any]] = (),
+    judge: GraderVersion | None = None,
+    budget: Decimal | float = 0,
 ) -> Reviewer:
     """A reviewer that waits for `run_compile`. Without a criterion it decides whether every gate passes.
 
@@ -77,6 +85,7 @@ def start_compile(
     check(actor, "compile", queue.project)
     decision = _decision(queue, criterion, at_least)
     checked = _checked_rules(rung, rules)
+    money = _checked_judge(queue, decision, rung, judge, budget)
     deal_families(project=queue.project)
     # One after the other, so that each gets its own number and sees what is being compiled.
     queue = (
@@ -106,6 +115,8 @@ def start_compile(
         seed=f"{queue.uid} {decision.key}"[:64],
         demands=asdict(Demands()),
         rules=checked,
+        judge=judge,
+        budget=money,
         labels_sha256=hashlib.sha256("\n".join(str(uid) for _row, _label, uid in frozen).encode()).hexdigest(),
         labels_total=len(frozen),
         created_by=actor,
@@ -152,8 +163,8 @@ def _value(criterion: Criterion, at_least: int | None) -> int:
 
 
 def _checked_rules(rung: str, rules: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    if rung not in (Rung.RULES, Rung.CLASSIFIER):
-        raise Invalid({"rung": f"“{rung}” cannot be compiled. Those that can: {Rung.RULES}, {Rung.CLASSIFIER}."})
+    if rung not in Rung.values:
+        raise Invalid({"rung": f"“{rung}” cannot be compiled. Those that can: {', '.join(Rung.values)}."})
     if rung != Rung.RULES:
         if rules:
             raise Invalid({"rules": "Only the rung of rules takes rules."})
@@ -165,6 +176,26 @@ def _checked_rules(rung: str, rules: Sequence[dict[str, Any]]) -> list[dict[str,
     if not checked:
         raise Invalid({"rules": "Write at least one rule, such as “fail: contains unapproved”."})
     return checked
+
+
+def _checked_judge(
+    queue: Queue, decision: Decision, rung: str, judge: GraderVersion | None, budget: Decimal | float
+) -> Decimal:
+    """The budget for asking the judge about runs that are dressed up."""
+    if rung != Rung.JUDGE:
+        if judge is not None or budget:
+            raise Invalid({"judge": "Only the rung of the judge takes a judge and a budget."})
+        return Decimal(0)
+    known = judges_for(queue).get(decision.form_key, [])
+    if judge is None or judge not in known:
+        names = ", ".join(str(version) for version in known) or "none yet, define one"
+        raise Invalid({"judge": f"Name a judge of this decision. There is: {names}."})
+    money = Decimal(str(budget))
+    if not money.is_finite() or not 0 <= money <= MOST_BUDGET:
+        raise Invalid({"budget": f"A budget is from 0 to {MOST_BUDGET} US dollars."})
+    if not said_by(judge, decision.form_key):
+        raise Conflict(f"{judge} has said nothing of this decision yet. Run it over the queue first.")
+    return money
 
 
 @transaction.atomic
@@ -220,6 +251,8 @@ def _compile(reviewer: Reviewer, progress: Callable[[Reviewer], None]) -> None:
         pass
     except OperationalError:
         raise
+    except AssayError as error:
+        _fail(reviewer, error.message)
     except Exception:
         _fail(reviewer, "It stopped because of an error inside Assay. The log has it.")
         raise
@@ -230,6 +263,7 @@ def _work(reviewer: Reviewer, tell: Callable[..., None]) -> None:
     from goldsets.reviewing.compiling import compile_reviewer
 
     read = _Read(reviewer)
+    probing = Probing(reviewer.judge, reviewer.budget) if reviewer.judge else None
     for batch in documents(reviewer, read.words, after=0, last=reviewer.labels_total):
         read.add(batch)
         tell(labels_done=batch[-1].position, stage="Reading labels")
@@ -248,6 +282,8 @@ def _work(reviewer: Reviewer, tell: Callable[..., None]) -> None:
         sealed=sealed,
         certifying=calibration_families(reviewer.project),
         rules=reviewer.rules,
+        judge=probing.told if probing else None,
+        asking=probing.asking if probing else None,
         tell=told,
     )
     _finish(reviewer, compiled, read)
@@ -260,6 +296,7 @@ class _Read:
         self.words = words_of(reviewer.project)
         self.target = target_of(reviewer)
         self.examples: list[Example] = []
+        self.said = said_by(reviewer.judge, self.target.criterion) if reviewer.judge else {}
         self.contents = hashlib.sha256()
         self.versions: dict[str, Counter[str]] = {}
         self.rubrics: Counter[str] = Counter()
@@ -268,7 +305,8 @@ class _Read:
 
     def add(self, batch: list[Document]) -> None:
         rows = [label_row(document, self.words, raters=True) for document in batch]
-        self.examples += examples_from(rows, self.target, first=batch[0].position)
+        examples = examples_from(rows, self.target, first=batch[0].position)
+        self.examples += [replace(example, said=self.said.get(example.key)) for example in examples]
         for row in rows:
             self.contents.update(f"{row['content_hash']}\n".encode())
             for named in row["versions"]:
@@ -297,9 +335,20 @@ class _Read:
             },
             "demands": reviewer.demands,
             "rules_sha256": sha256_of(reviewer.rules),
+            **({"judge": self._judge(reviewer.judge)} if reviewer.judge else {}),
             "seed": reviewer.seed,
             "scoring_sha256": hashlib.sha256(Path(scoring.__file__).read_bytes()).hexdigest(),
             "earlier_readings": earlier_readings(reviewer),
+        }
+
+    def _judge(self, version: GraderVersion) -> dict[str, Any]:
+        """Which judge said it, and what an item costs."""
+        return {
+            "name": str(version),
+            "model": version.model,
+            "fingerprint": version.fingerprint,
+            "said": len(self.said),
+            "dollars_an_item": cost_of_asking(version),
         }
 
 

@@ -13,9 +13,10 @@ from goldsets.actions.bundling import read_bundle
 from goldsets.actions.compiling import cancel_compile, sign_reviewer, start_compile
 from goldsets.enums import ReviewerState, Rung
 from goldsets.models import Reviewer
-from goldsets.queries.reviewers import decision_of, reviewer_by_uid, reviewers_of_project
+from goldsets.queries.reviewers import decision_of, judge_version, reviewer_by_uid, reviewers_of_project
 from goldsets.tasks import run_compile
 from reviews.api.base import AssayView, ProjectQuery, Text, Whole, allowed, project_for, queue_for
+from reviews.errors import Invalid
 
 
 class ReviewerRow(serializers.ModelSerializer[Reviewer]):
@@ -72,6 +73,14 @@ class CompileIn(serializers.Serializer[Any]):
     criterion = Text(max_length=40, required=False, help_text="Its key. Absent: whether every gate passes.")
     at_least = Whole(required=False, help_text="Of levels the lowest that passes, of options the one that does.")
     rung = serializers.ChoiceField(Rung.choices, default=Rung.CLASSIFIER)
+    judge = serializers.UUIDField(required=False, help_text="Of the rung of the judge: the version of a judging model.")
+    budget = serializers.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        min_value=0,
+        required=False,
+        help_text="US dollars for asking the judge about failed runs that are dressed up.",
+    )
     rules = serializers.ListField(
         child=serializers.DictField(),
         required=False,
@@ -101,6 +110,10 @@ class Reviewers(AssayView):
         """Freeze the queue's labels and compile a reviewer from them. For leads and engineers."""
         asked = self.body(CompileIn)
         asked["queue"] = queue_for(request.user, asked["queue"], "compile")
+        if "judge" in asked:
+            asked["judge"] = judge_version(asked["queue"].project, asked["judge"])
+            if asked["judge"] is None:
+                raise Invalid({"judge": "This project has no such version of a judging model."})
         made = start_compile(actor=request.user, **asked)
         run_compile.delay(made.pk)
         headers = {"Location": f"{request.path}{made.uid}/"}

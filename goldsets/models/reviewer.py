@@ -6,6 +6,7 @@ from django.db import models
 from django.utils import timezone
 
 from goldsets.enums import REVIEWER_MOVES, REVIEWER_RESULTS, ReviewerState, Rung
+from goldsets.models.grader import GraderVersion
 from reviews.models import Criterion, Guideline, Label, Project, Queue, QueueItem, Rubric
 from reviews.models.base import PublicModel, append_only
 
@@ -19,9 +20,10 @@ class Reviewer(PublicModel):
 
     The decision: `criterion` passes from `at_least` on (a choice: with that option alone); without a criterion, every
     gate of the rubric passes. `demands` is what had to hold (`goldsets.reviewing.assurance.Demands`), `rules` the
-    conditions of the rung of rules. `artefact` is plain JSON that `goldsets.reviewing.scoring` reads, `origins` says
-    what it came from, hash by hash; the `_sha256` are of their JSON with sorted keys and no white space.
-    `families` has the families of each part, `assurance` the proofs, as `goldsets.reviewing` gives them.
+    conditions of the rung of rules, `judge` whose scores the rung of the judge rests on. `artefact` is plain JSON that
+    `goldsets.reviewing.scoring` reads, `origins` says what it came from, hash by hash; the `_sha256` are of their JSON
+    with sorted keys and no white space. `families` has the families of each part, `assurance` the proofs, as
+    `goldsets.reviewing` gives them.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="reviewers")
@@ -36,6 +38,10 @@ class Reviewer(PublicModel):
     seed = models.CharField(max_length=64, help_text="Draws the order in which families are split.")
     demands = models.JSONField(default=dict)
     rules = models.JSONField(default=list, blank=True)
+    judge = models.ForeignKey(GraderVersion, on_delete=models.PROTECT, null=True, blank=True, related_name="reviewers")
+    budget = models.DecimalField(
+        max_digits=12, decimal_places=6, default=0, db_default=0, help_text="US dollars for asking the judge anew."
+    )
     labels_sha256 = models.CharField(max_length=64, help_text="Of the ids of the labels it rests on, a line each.")
     labels_total = models.PositiveIntegerField()
     labels_done = models.PositiveIntegerField(default=0)
@@ -65,6 +71,11 @@ class Reviewer(PublicModel):
                 condition=~models.Q(state=ReviewerState.SIGNED)
                 | models.Q(signed_by__isnull=False, signed_at__isnull=False),
                 name="a_signed_reviewer_says_who_signed",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(rung=Rung.JUDGE, judge__isnull=False)
+                | (~models.Q(rung=Rung.JUDGE) & models.Q(judge__isnull=True)),
+                name="a_judge_stands_on_its_rung_alone",
             ),
             models.CheckConstraint(
                 condition=models.Q(signed_by__isnull=True) | ~models.Q(signed_by=models.F("created_by")),

@@ -97,7 +97,7 @@ def _headline(reviewer: Reviewer, assurance: Mapping[str, Any]) -> str:
     failing = sum(proof["holds"] is False for proof in assurance["proofs"])
     asked = sum(proof["holds"] is not None for proof in assurance["proofs"])
     if reviewer.state == ReviewerState.REFUSED:
-        return f"Refused: not preserved. {failing} of {asked} proofs do not hold." if failing else "Refused."
+        return f"Refused: not preserved. {failing} of {asked} proofs {'does' if failing == 1 else 'do'} not hold."
     if reviewer.state == ReviewerState.SIGNED:
         return f"Signed by {reviewer.signed_by}. All {asked} proofs hold."
     if reviewer.state == ReviewerState.EXPIRED:
@@ -218,6 +218,12 @@ def _cautions(reviewer: Reviewer) -> Iterator[str]:
     """What a lead must know that no proof says."""
     origins = reviewer.origins
     raters, readings = origins.get("raters", {}), origins.get("earlier_readings", 0)
+    thresholds = (reviewer.artefact or {}).get("thresholds", {})
+    for said, other in (("pass", "fail"), ("fail", "pass")):
+        if thresholds and thresholds[said] is None and thresholds[other] is not None:
+            yield f"It gives no {said} alone: what it would {said} goes to people."
+    if reviewer.assurance and reviewer.artefact is None:
+        yield "Nothing was fitted: the first proofs are about the labels alone."
     if raters.get("simulated"):
         yield f"{raters['simulated']} of its {raters['people']} raters are simulated: it preserves what they say."
     if readings:

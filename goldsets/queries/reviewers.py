@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Avg, Count, Q, QuerySet
 
 from goldsets.enums import DatasetPurpose, FamilySplitName, GoldVerb, ReviewerState, Rung
-from goldsets.models import Reviewer
+from goldsets.models import GraderScore, GraderVersion, Reviewer
+from goldsets.queries.graded import first_scores
+from goldsets.queries.judges import judges_of
 from goldsets.queries.leaving import settled
 from goldsets.queries.splits import plan_of, tasks_apart_from, tasks_with_split
 from goldsets.reviewing.assurance import Demands
@@ -19,7 +21,7 @@ from reviews.models import Criterion, Event, LabelValue, Project, Queue, QueueIt
 DECIDABLE = [CriterionKind.GATE, CriterionKind.ORDINAL, CriterionKind.BINARY, CriterionKind.CHOICE]
 EVERY_GATE = "every-gate"
 # The rungs that are compiled, the cheapest first.
-COMPILED = [Rung.RULES, Rung.CLASSIFIER]
+COMPILED = [Rung.RULES, Rung.CLASSIFIER, Rung.JUDGE]
 
 
 # --- What can be decided ----------------------------------------------------------------------------------------------
@@ -169,6 +171,7 @@ class Ladder:
     passes: int
     fails: int
     steps: list[Step]
+    judges: list[GraderVersion]
 
     @property
     def levels(self) -> list[tuple[int, str]]:
@@ -186,18 +189,42 @@ class Ladder:
 
 
 def ladders_of(queue: Queue) -> list[Ladder]:
-    """Every decision of the queue with the latest of each rung. Three queries, whatever the number of decisions."""
+    """Every decision of the queue with the latest of each rung; the number of queries does not grow with them."""
     rows = reviewers_of(queue).order_by("number")
     latest = {(row.criterion_id, row.at_least, row.rung): row for row in rows}
     decisions = decisions_of(queue)
-    counts = _counts(queue, decisions)
+    counts, judges = _counts(queue, decisions), judges_for(queue)
     found = []
     for decision in decisions:
         criterion = decision.criterion.pk if decision.criterion else None
         steps = [Step(rung, latest.get((criterion, decision.at_least, rung.value))) for rung in COMPILED]
         passes, fails = counts[decision.key, decision.at_least]
-        found.append(Ladder(decision, passes, fails, steps))
+        found.append(Ladder(decision, passes, fails, steps, judges.get(decision.form_key, [])))
     return found
+
+
+def judges_for(queue: Queue) -> dict[str, list[GraderVersion]]:
+    """By the criterion that they judge, the versions of judging models of the project that can be asked from here."""
+    found: dict[str, list[GraderVersion]] = {}
+    for setup in judges_of(queue.project):
+        found.setdefault(setup.version.grader.criterion, []).append(setup.version)
+    return found
+
+
+def judge_version(project: Project, uid: Any) -> GraderVersion | None:
+    """The version of a judging model of the project with this public id."""
+    return GraderVersion.objects.select_related("grader").filter(uid=uid, grader__project=project).first()
+
+
+def said_by(version: GraderVersion, criterion: str) -> dict[str, float]:
+    """What the judge said of each item first, by the item's public id."""
+    return {str(uid): value for uid, value in first_scores(version, criterion).items()}
+
+
+def cost_of_asking(version: GraderVersion) -> float | None:
+    """US dollars that an item took on average; None where that is not known."""
+    found = GraderScore.objects.filter(version=version, cost__isnull=False).aggregate(mean=Avg("cost"))["mean"]
+    return None if found is None else float(found)
 
 
 def _counts(queue: Queue, decisions: list[Decision]) -> dict[tuple[str, int], tuple[int, int]]:
@@ -244,7 +271,7 @@ def _light(rows: QuerySet[Reviewer]) -> QuerySet[Reviewer]:
 
 def reviewer_by_uid(uid: Any) -> Reviewer | None:
     rows = Reviewer.objects.select_related(
-        "project", "queue__rubric", "criterion", "rubric", "guideline", "created_by", "signed_by"
+        "project", "queue__rubric", "criterion", "rubric", "guideline", "judge__grader", "created_by", "signed_by"
     )
     return rows.filter(uid=uid).first()
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from goldsets.reviewing import scoring
+from goldsets.reviewing.judge_prompt import TOKEN, instructions
 
 # Zip files know no time before this one.
 NO_TIME = (1980, 1, 1, 0, 0, 0)
@@ -32,6 +33,13 @@ EXAMPLES: list[dict[str, Any]] = [
     },
     {"id": "a-text", "text": "A bare text can be judged as well, by its words and its length alone."},
 ]
+SAID: list[dict[str, Any]] = [{"id": "a-run", "said": 1}, {"id": "another", "said": 0}, {"id": "silent", "said": None}]
+JUDGE = """
+This reviewer is a judging model: `score.py` turns what it said into a verdict. Ask the model of `prompt.json` with its
+parameters and its system message. {token} is a random word of your own for each call; the run follows in the user
+message, each part behind a line ⟦{token} step 3, agent⟧. An item is then {"id", "said", "evidence"}: `said` is the
+value it answered, 1 for pass and 0 for fail of a gate, null where it said nothing, or quoted what does not stand there.
+"""
 README = """# {title}
 
 Decides: {decision}. {signed}
@@ -60,6 +68,7 @@ It was proven for items like those that it was compiled from. Have people look a
 
 def bundle(artefact: Mapping[str, Any], assurance: Mapping[str, Any], about: Mapping[str, Any]) -> bytes:
     """A zip. `about` says what it is: title, decision, signed, artefact_sha256, and all that the reviewer came from."""
+    examples = SAID if artefact["kind"] == "judge" else EXAMPLES
     files = {
         "README.md": README.format(
             **{name: about[name] for name in ("title", "decision", "signed", "artefact_sha256")}
@@ -68,9 +77,12 @@ def bundle(artefact: Mapping[str, Any], assurance: Mapping[str, Any], about: Map
         "score.py": Path(scoring.__file__).read_text(encoding="utf-8"),
         "assurance.json": _json(assurance),
         "assurance.md": report(assurance, about),
-        "items.example.jsonl": "".join(f"{json.dumps(item, ensure_ascii=False)}\n" for item in EXAMPLES),
-        "verdicts.example.jsonl": "".join(scoring.verdicts(artefact, map(json.dumps, EXAMPLES))),
+        "items.example.jsonl": "".join(f"{json.dumps(item, ensure_ascii=False)}\n" for item in examples),
+        "verdicts.example.jsonl": "".join(scoring.verdicts(artefact, map(json.dumps, examples))),
     }
+    if artefact["kind"] == "judge":
+        files["prompt.json"] = _json(prompt(artefact["judge"]))
+        files["README.md"] += JUDGE
     sums = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
     files["SHA256SUMS"] = "".join(f"{digest}  {name}\n" for name, digest in sums.items())
     out = io.BytesIO()
@@ -78,6 +90,19 @@ def bundle(artefact: Mapping[str, Any], assurance: Mapping[str, Any], about: Map
         for name, text in files.items():
             archive.writestr(zipfile.ZipInfo(name, NO_TIME), text.encode(), zipfile.ZIP_DEFLATED)
     return out.getvalue()
+
+
+def prompt(judge: Mapping[str, Any]) -> dict[str, Any]:
+    """What the judge is asked: model, parameters and system message, with {token} where the token of a call goes."""
+    system = instructions(judge["rubric"], judge["guideline"], judge["criterion"], candidates=0)
+    return {
+        "model": judge["model"],
+        "parameters": judge["parameters"],
+        "system": "".join("{token}" if part is TOKEN else part for part in system),
+        "criterion": judge["criterion"],
+        "examples": judge["examples"],
+        "fingerprint": judge["fingerprint"],
+    }
 
 
 def report(assurance: Mapping[str, Any], about: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from goldsets.reviewing.classifier import fit
 from goldsets.reviewing.examples import Example, Target
 from goldsets.reviewing.families import Part, split_families
 from goldsets.reviewing.grounds import ceiling, enough, leaks
+from goldsets.reviewing.judge_rung import Asking, calibrate
 from goldsets.reviewing.proofs import prove
 
 
@@ -30,9 +31,13 @@ def compile_reviewer(
     sealed: Collection[str] = (),
     certifying: Collection[str] = (),
     rules: Sequence[Mapping[str, Any]] = (),
+    judge: Mapping[str, Any] | None = None,
+    asking: Asking | None = None,
     tell: Callable[[str], None] = lambda stage: None,
 ) -> Compiled:
-    """The rung of rules where rules are given, else the classifier.
+    """The rung of rules where rules are given, of the judge where one is, else the classifier.
+
+    `judge` is what a judge asks by; what it said stands in the examples, and `asking` asks it about others.
 
     Nothing is fitted where there are too few labels, where they leak, or where the experts disagree too much. `tell`
     hears what is done next, and stops it by raising.
@@ -46,8 +51,16 @@ def compile_reviewer(
     tell("Fitting")
     if rules:
         reviewer: dict[str, Any] = {"kind": "rules", "rules": list(rules), "thresholds": {"pass": None, "fail": None}}
+    elif judge is not None:
+        reviewer = {
+            "kind": "judge",
+            "judge": dict(judge),
+            "only": target.at_least if target.is_choice else None,
+            "thresholds": {"pass": None, "fail": None},
+            **calibrate([*parts[Part.TRAIN], *parts[Part.DEVELOPMENT]]),
+        }
     else:
         reviewer = fit(parts[Part.TRAIN], parts[Part.DEVELOPMENT])
     tell("Proving")
-    reviewer, found = prove(reviewer, parts, target, demands)
+    reviewer, found = prove(reviewer, parts, target, demands, asking=asking)
     return Compiled(reviewer, Assurance((*proofs, *found), demands), families)

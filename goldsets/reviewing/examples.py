@@ -12,7 +12,8 @@ class Example:
     """One settled item. `label` and `votes` are 1 where the item passes and 0 where it fails.
 
     `family` is what must never be on both sides of a split; `votes` has what each expert said, by pseudonym, before
-    anybody settled it; `minutes` is how long they took together, `position` in which place it came.
+    anybody settled it; `minutes` is how long they took together, `position` in which place it came, `said` what a
+    judge said of it, where a judge is what is compiled.
     """
 
     key: str
@@ -24,6 +25,7 @@ class Example:
     slices: Mapping[str, str] = field(default_factory=dict)
     minutes: float = 0.0
     position: int = 0
+    said: float | None = None
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from goldsets.reviewing.assurance import Demands, Proof, plural
 from goldsets.reviewing.examples import Example, Target
 from goldsets.reviewing.families import SHARES, Part
+from goldsets.reviewing.judge_rung import Asking, talked_round
 from goldsets.reviewing.probes import PROBES
 from goldsets.reviewing.scoring import score
 from goldsets.stats.alt_test import alt_test
@@ -57,7 +58,7 @@ class Judged:
 
 def judge(reviewer: Mapping[str, Any], examples: Sequence[Example]) -> Judged:
     began = perf_counter()
-    found = [score(reviewer, example.text, example.structure) for example in examples]
+    found = [score(reviewer, example.text, example.structure, example.said) for example in examples]
     seconds = perf_counter() - began
     return Judged(
         examples,
@@ -73,8 +74,12 @@ def prove(
     parts: Mapping[Part, Sequence[Example]],
     target: Target,
     demands: Demands,
+    *,
+    asking: Asking | None = None,
 ) -> tuple[dict[str, Any], list[Proof]]:
     """The reviewer with its thresholds, certified on the calibration families, and what the test families say of it.
+
+    `asking` asks a judge about runs that are dressed up.
 
     What passes a gate is certified by the bound on false accepts, all else by the risk; each with half of delta.
     """
@@ -92,7 +97,7 @@ def prove(
         _false_rejects(test, demands),
         _slices(test, demands),
         _baselines(test, parts),
-        _probes(reviewer, test, target, demands),
+        _probes(reviewer, test, target, demands, asking),
         _cost(test),
     ]
 
@@ -274,13 +279,18 @@ def _by_one(
     return curve(model.decision_function([[measure(example)] for example in test]), truth).roc_area
 
 
-def _probes(reviewer: Mapping[str, Any], test: Judged, target: Target, demands: Demands) -> Proof:
+def _probes(
+    reviewer: Mapping[str, Any], test: Judged, target: Target, demands: Demands, asking: Asking | None
+) -> Proof:
     """How many of the fails that it did not pass it passes once they are dressed up."""
     fails = [
         example
         for example, said, alone in zip(test.examples, test.verdicts, test.accepted, strict=True)
         if example.label == 0 and not (said == 1 and alone)
     ]
+    allowed_share = 0.0 if target.is_gate else demands.false_accepts
+    if reviewer["kind"] == "judge":
+        return talked_round(fails, asking, lambda value: _passes(reviewer, value), allowed=allowed_share)
     turned = {}
     for name, probe in PROBES.items():
         again = judge(reviewer, [probe(example) for example in fails])
@@ -288,13 +298,17 @@ def _probes(reviewer: Mapping[str, Any], test: Judged, target: Target, demands: 
             said == 1 and bool(alone) for said, alone in zip(again.verdicts, again.accepted, strict=True)
         )
     worst = max(turned, key=lambda name: turned[name])
-    allowed = 0 if target.is_gate else demands.false_accepts * len(fails)
-    holds = turned[worst] <= allowed
+    holds = turned[worst] <= allowed_share * len(fails)
     words = f"None of {len(fails)} fails is passed for being dressed up in six ways."
     if turned[worst]:
         words = f"{turned[worst]} of {len(fails)} fails pass once the run {worst}."
     missing = () if holds else (f"a reviewer that does not mind when a run {worst}",)
     return Proof("probes", "Is not talked round", holds, words, {"n": len(fails), "turned": turned}, missing)
+
+
+def _passes(reviewer: Mapping[str, Any], said: float | None) -> bool:
+    found = score(reviewer, "", {}, said)
+    return found.verdict == 1 and not found.deferred
 
 
 def _cost(test: Judged) -> Proof:

@@ -2,7 +2,8 @@
 
     python score.py reviewer.json < items.jsonl > verdicts.jsonl
 
-An item is {"id", "text"} or {"id", "steps": [...]}, steps as in Assay's exports of labels, with "tools" where known.
+An item is {"id", "text"} or {"id", "steps": [...]}, steps as in Assay's exports of labels, with "tools" where known;
+for a judge {"id", "said"}, with its "evidence" where known.
 
 The rule of a classifier, in full:
 1. The terms of a text are its words in lower case, `\\w+`, the first `most_terms` of them, as far as in `terms`.
@@ -13,6 +14,9 @@ The rule of a classifier, in full:
    on; the confidence is p of a pass and 1 - p of a fail.
 6. The verdict is deferred to people where the confidence is below the threshold of such verdicts in `thresholds`, where
    that is null, and where less than the share `least_known` of the words is known.
+A judge is a model that is asked; "said" of an item is the value that it answered. p = 1 / (1 + exp(-(`slope` v +
+`offset`))), with v = 1 where it said the value `only` and 0 where it said another, where there is an `only`, else what
+it said. Then as in 5 and 6. An item of which it said nothing is deferred.
 Rules are gone through in order; the first whose condition holds gives the verdict, with confidence 1. An item that none
 fits is deferred.
 """
@@ -96,11 +100,28 @@ def terms_of(text: str, most: int = MOST_TERMS) -> Counter[str]:
 
 
 # --- What a reviewer says ---------------------------------------------------------------------------------------------
-def score(reviewer: Mapping[str, Any], text: str, structure: Mapping[str, float]) -> Verdict:
-    """The verdict of either kind of reviewer on one item."""
+def score(reviewer: Mapping[str, Any], text: str, structure: Mapping[str, float], said: float | None = None) -> Verdict:
+    """The verdict of any kind of reviewer on one item; `said` is what a judge answered, where it is one."""
     if reviewer["kind"] == "rules":
         return _by_rules(reviewer, text, structure)
+    if reviewer["kind"] == "judge":
+        return _by_judge(reviewer, said)
     return _by_weights(reviewer, text, structure)
+
+
+def _by_judge(reviewer: Mapping[str, Any], said: float | None) -> Verdict:
+    if said is None:
+        return Verdict(None, 0.0, True)
+    value = said if reviewer["only"] is None else float(said == reviewer["only"])
+    verdict, confidence = _calibrated(reviewer, value)
+    return Verdict(verdict, confidence, _unsure(reviewer, verdict, confidence))
+
+
+def _calibrated(reviewer: Mapping[str, Any], value: float) -> tuple[int, float]:
+    """The verdict with its confidence."""
+    p = 1 / (1 + exp(-max(-500.0, min(500.0, reviewer["slope"] * value + reviewer["offset"]))))
+    verdict = int(p >= 0.5)
+    return verdict, p if verdict else 1 - p
 
 
 def _by_rules(reviewer: Mapping[str, Any], text: str, structure: Mapping[str, float]) -> Verdict:
@@ -116,9 +137,7 @@ def _by_rules(reviewer: Mapping[str, Any], text: str, structure: Mapping[str, fl
 
 def _by_weights(reviewer: Mapping[str, Any], text: str, structure: Mapping[str, float]) -> Verdict:
     z, known, parts = _sum(reviewer, text, structure)
-    p = 1 / (1 + exp(-max(-500.0, min(500.0, reviewer["slope"] * z + reviewer["offset"]))))
-    verdict = int(p >= 0.5)
-    confidence = p if verdict else 1 - p
+    verdict, confidence = _calibrated(reviewer, z)
     deferred = known < reviewer["least_known"] or _unsure(reviewer, verdict, confidence)
     toward = sorted(parts, key=lambda part: part[0], reverse=bool(verdict))[:MOST_REASONS]
     reasons = tuple(name for weight, name in toward if weight and (weight > 0) == bool(verdict))
@@ -164,6 +183,9 @@ def known_share(reviewer: Mapping[str, Any], item: Mapping[str, Any]) -> float |
 # --- The command ------------------------------------------------------------------------------------------------------
 def judged(reviewer: Mapping[str, Any], item: Mapping[str, Any]) -> dict[str, Any]:
     """A line of the command's output: the verdict with the steps in which its reasons stand."""
+    if reviewer["kind"] == "judge":
+        said = score(reviewer, "", {}, item.get("said"))
+        return {"id": item.get("id", item.get("item")), **asdict(said), "evidence": item.get("evidence") or []}
     found = score(reviewer, text_of(item), structure_of(item))
     steps = [
         {"step": number, "terms": terms}
@@ -197,6 +219,9 @@ def _is_reviewer(found: Mapping[str, Any]) -> bool:
     if found.get("kind") == "rules":
         rules = found.get("rules")
         return isinstance(rules, list) and all(map(_is_rule, rules))
+    if found.get("kind") == "judge":
+        only = found.get("only", "")
+        return _numbers([found.get("slope"), found.get("offset"), *([] if only is None else [only])])
     terms, structure = found.get("terms"), found.get("structure")
     return (
         found.get("kind") == "classifier"

@@ -18,6 +18,7 @@ from goldsets.models import Reviewer
 from goldsets.queries.assurance_report import report_of
 from goldsets.queries.reviewers import (
     decision_of,
+    judge_version,
     ladders_of,
     reviewer_by_uid,
     reviewers_of,
@@ -53,7 +54,9 @@ def ladder(request: HttpRequest, uid: str) -> HttpResponse:
     queue = queue_for(request, uid, "compile" if request.method == "POST" else "view_reviewers")
     form = CompileForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        made = attempt(form, start_compile, actor=request.user, queue=queue, **form.asked)
+        asked = form.asked
+        asked["judge"] = judge_version(queue.project, asked["judge"]) if asked["judge"] else None
+        made = attempt(form, start_compile, actor=request.user, queue=queue, **asked)
         if made:
             run_compile.delay(made.pk)
             return redirect("goldsets:reviewer", uid=made.uid)

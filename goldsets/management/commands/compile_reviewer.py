@@ -2,6 +2,7 @@
 
 import json
 from argparse import ArgumentParser
+from decimal import Decimal
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -11,11 +12,13 @@ from goldsets.actions.compiling import run_compile, start_compile
 from goldsets.enums import ReviewerState, Rung
 from goldsets.management.acting import acting_member
 from goldsets.management.reports import find_queue
-from goldsets.models import Reviewer
+from goldsets.models import GraderVersion, Reviewer
+from goldsets.queries.judges import judge_by_name
 from goldsets.queries.reviewers import decision_of
 from goldsets.reviewing.rule_lines import WrongRules, rules_from_lines
 from reviews.enums import Role
 from reviews.errors import AssayError
+from reviews.models import Project
 
 DONE = (ReviewerState.PROVEN, ReviewerState.SIGNED)
 
@@ -29,10 +32,14 @@ class Command(BaseCommand):
         parser.add_argument(
             "--at-least", type=int, help="of levels the lowest that passes, of options the one that does"
         )
-        parser.add_argument("--rung", default=Rung.CLASSIFIER, choices=[Rung.RULES.value, Rung.CLASSIFIER.value])
+        parser.add_argument("--rung", default=Rung.CLASSIFIER, choices=Rung.values)
         parser.add_argument(
             "--rule", action="append", default=[], dest="rules", help="such as “fail: contains unapproved”, in order"
         )
+        parser.add_argument(
+            "--judge", metavar="NAME", help="of the rung of the judge: the grader that is a judging model"
+        )
+        parser.add_argument("--budget", default=0, type=Decimal, help="US dollars for asking the judge anew")
         parser.add_argument("--as", dest="email", help="e-mail of who compiles; otherwise the first engineer or lead")
         parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
@@ -47,6 +54,8 @@ class Command(BaseCommand):
                 at_least=options["at_least"],
                 rung=options["rung"],
                 rules=rules_from_lines("\n".join(options["rules"])),
+                judge=self._judge(queue.project, options["judge"]) if options["judge"] else None,
+                budget=options["budget"],
             )
             reviewer = run_compile(reviewer_id=reviewer.pk)
         except (AssayError, WrongRules) as error:
@@ -60,6 +69,12 @@ class Command(BaseCommand):
         if reviewer.state not in DONE:
             missing = "; ".join(reviewer.assurance["missing"]) if reviewer.assurance else reviewer.error
             raise CommandError(f"{reviewer.get_state_display()}. What is missing: {missing}.")
+
+    def _judge(self, project: Project, name: str) -> GraderVersion:
+        found = judge_by_name(project, name, None)
+        if found is None:
+            raise CommandError(f"The project has no judging model called “{name}”.")
+        return found.version
 
     def _print(self, reviewer: Reviewer) -> None:
         decision = decision_of(reviewer)
