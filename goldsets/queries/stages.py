@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
-from goldsets.enums import STAGE_LIVE, GoldState, ReviewerState, StageOutcome, StagePhase, StageState
+from goldsets.enums import STAGE_LIVE, GoldState, ReviewerState, Rung, StageOutcome, StagePhase, StageState
 from goldsets.models import GoldItem, Reviewer, ReviewerLabel, Stage, StageVerdict
 from goldsets.reviewing.assurance import Demands
 from goldsets.stats.anytime import always_at_most, more_without_error
@@ -74,11 +74,15 @@ def _with_all(stages: QuerySet[Stage]) -> QuerySet[Stage]:
 
 
 def fit_reviewers(queue: Queue) -> QuerySet[Reviewer]:
-    """Signed reviewers that were compiled under the very rubric and guideline by which this queue is judged."""
+    """Signed reviewers that were compiled under the very rubric and guideline by which this queue is judged.
+
+    No judging model: it would have to be asked about each item, and a stage asks nobody.
+    """
     rows = Reviewer.objects.filter(
         project=queue.project_id, state=ReviewerState.SIGNED, rubric=queue.rubric_id, guideline=queue.guideline_id
     )
-    return rows.select_related("queue", "criterion", "signed_by").defer("artefact", "families").order_by("-signed_at")
+    rows = rows.exclude(rung=Rung.JUDGE).select_related("queue", "criterion", "signed_by")
+    return rows.defer("artefact", "families").order_by("-signed_at")
 
 
 def reviewer_in(queue: Queue, uid: Any) -> Reviewer | None:
