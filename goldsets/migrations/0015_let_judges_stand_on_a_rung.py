@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('goldsets', '0012_put_reviewers_to_work'),
+        ('goldsets', '0014_audit_graders'),
         ('reviews', '0029_settle_items_without_raters'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
