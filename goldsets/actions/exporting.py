@@ -45,6 +45,7 @@ from goldsets.writers.label_row import UnfitRow
 from goldsets.writers.tally import Tally
 from reviews.actions.events import record
 from reviews.errors import AssayError, Conflict, NotFound
+from reviews.garbage import collecting_less
 from reviews.rules import check
 
 PART = 20_000
@@ -184,7 +185,7 @@ def run_export(*, version_id: int, progress: Callable[[DatasetVersion], None] = 
         return version
     working = _working_folder(version)
     try:
-        with alone_in(working) as alone:
+        with alone_in(working) as alone, collecting_less():
             if alone:
                 _export(version, working, progress)
     except OSError as error:

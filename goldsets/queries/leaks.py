@@ -124,6 +124,7 @@ class _Search:
         self.findings = Findings()
         self.others, self.within = Index(), Index()
         self.hashes: dict[str, int] = {}  # benchmark texts of which only the hash is known
+        self.copies: dict[str, list[int]] = {}  # runs within by the hash of their words
         self.seen: set[tuple[str, str]] = set()
         self.named: list[_Named] = []
 
@@ -156,19 +157,28 @@ class _Search:
             if ours in self.hashes:
                 self._found(BENCHMARK, 1.0, text, ours, (self.hashes[ours], BENCHMARK), ours)
             if text.part == "run" and self.findings.searched_within:
-                for near in self.within.add_and_near((text.run, ours), text.text):
-                    run, theirs = near.key
-                    self._found(WITHIN, near.similarity, text, ours, (run, "run"), theirs)
+                self._look_within(text, ours)
+
+    def _look_within(self, text: _Text, ours: str) -> None:
+        """The runs before this one that are near. Those of the very same words are compared as one, so that a version
+        of many copies (a thousand runs of an agent that always does the same) does not cost the square of their number.
+        """
+        seen = ours in self.copies
+        for near in self.within.near(text.text) if seen else self.within.add_and_near(ours, text.text):
+            runs, room = self.copies[near.key], max(0, MOST_NAMED - self.findings.counts[WITHIN])
+            key = ":".join(sorted((ours, near.key)))
+            self.findings.counts[WITHIN] += len(runs)
+            self.named += [_Named(WITHIN, near.similarity, text, (run, "run"), key) for run in runs[:room]]
+        self.copies.setdefault(ours, []).append(text.run)
 
     def _found(
         self, kind: str, similarity: float, text: _Text, ours: str, theirs: tuple[int, str], their_hash: str
     ) -> None:
         key = ":".join(sorted((ours, their_hash)))
-        if kind != WITHIN:
-            if (kind, key) in self.seen:
-                return
-            self.seen.add((kind, key))
-            self.findings.let_pass += key in self.let_pass
+        if (kind, key) in self.seen:
+            return
+        self.seen.add((kind, key))
+        self.findings.let_pass += key in self.let_pass
         self.findings.counts[kind] += 1
         if self.findings.counts[kind] <= MOST_NAMED:
             self.named.append(_Named(kind, similarity, text, theirs, key))

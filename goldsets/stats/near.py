@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,10 @@ FEWEST_WORDS = 8
 _word = re.compile(r"\w+")
 
 
-def words(text: str) -> list[str]:
-    """The words, whatever their case, marks and spaces."""
-    return _word.findall(unicodedata.normalize("NFKC", text).casefold())
+@lru_cache(maxsize=4)
+def words(text: str) -> tuple[str, ...]:
+    """The words, whatever their case, marks and spaces. Of one text they are asked for several times in a row."""
+    return tuple(_word.findall(unicodedata.normalize("NFKC", text).casefold()))
 
 
 def text_hash(text: str) -> str:
@@ -84,7 +86,7 @@ class Index:
 
     def near(self, text: str) -> list[Near]:
         """The texts near this one, the nearest first."""
-        found = shingles(text)
+        found = shingles(text) if self._keys else set()
         return list(self._near(found)) if found else []
 
     def add_and_near(self, key: Hashable, text: str) -> list[Near]:

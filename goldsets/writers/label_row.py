@@ -197,7 +197,7 @@ def label_row(document: Document, words: Words, *, raters: bool) -> dict[str, An
 
 def seal(row: dict[str, Any]) -> dict[str, Any]:
     """The row with the hash of its content."""
-    return row | {"row_sha256": hashlib.sha256(canonical(row)).hexdigest()}
+    return row | {"row_sha256": hashlib.sha256(msgspec.json.encode(row, order="deterministic")).hexdigest()}
 
 
 def canonical(row: dict[str, Any]) -> bytes:

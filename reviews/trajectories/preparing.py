@@ -8,7 +8,6 @@ them, and ends when nobody is there any more.
 
 from __future__ import annotations
 
-import gc
 import json
 import logging
 import subprocess
@@ -24,6 +23,7 @@ import msgspec
 import zstandard
 from msgspec.structs import replace
 
+from reviews.garbage import collecting_less
 from reviews.trajectories import jsontext
 from reviews.trajectories.assay_task import PARTS
 from reviews.trajectories.detect import AUTO, read_runs
@@ -37,7 +37,6 @@ from reviews.trajectories.tools import writers_of
 APART_FROM_BYTES = 4 * 1024 * 1024  # a smaller file is read before a process has started
 PLACE_LENGTH = 60
 FEEDBACK_FORMATS = (AUTO, "langsmith")
-GARBAGE_AFTER = 50_000  # objects: rows make many that all live to the end of their batch, and hardly ever a cycle
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _LENGTH_BYTES = 8
 
@@ -270,21 +269,10 @@ def _batches_of(file: RunFile, order: Order) -> Iterator[Batch]:
 
 
 @contextmanager
-def _collecting_less() -> Generator[None]:
-    """The collector of garbage looks less often at the objects of a batch, of which it would find all alive."""
-    before = gc.get_threshold()
-    gc.set_threshold(GARBAGE_AFTER)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
-@contextmanager
 def _beside(order: Order) -> Generator[Iterator[Batch]]:
     program = [sys.executable, "-m", __name__]
     reading = subprocess.Popen(program, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
-    with reading as reader, _collecting_less():
+    with reading as reader, collecting_less():
         try:
             yield _answers_of(reader, order)
         finally:
@@ -337,5 +325,5 @@ def _say(told: BinaryIO, what: Batch | End) -> None:
 
 if __name__ == "__main__":
     # Of its own: under PYTHONUNBUFFERED a write to the usual one may end half-way, when the system stops us in it.
-    with _collecting_less(), suppress(BrokenPipeError), open(sys.stdout.fileno(), "wb", closefd=False) as told:
+    with collecting_less(), suppress(BrokenPipeError), open(sys.stdout.fileno(), "wb", closefd=False) as told:
         _answer(sys.stdin.buffer, told)

@@ -12,6 +12,7 @@ from goldsets.actions.defining import define_dataset
 from goldsets.actions.exporting import run_export, start_export
 from goldsets.actions.leaks import sign_leak
 from goldsets.models import BenchmarkText, LeakReport, LeakSignature
+from goldsets.queries.leaks import MOST_NAMED, _Search, _Text
 from goldsets.stats.near import text_hash
 from reviews.errors import Conflict, Forbidden, Invalid
 from reviews.models import Event, Task
@@ -115,6 +116,23 @@ def test_near_runs_within_a_version_are_told_and_hinder_nothing(project, lead, d
         judge(queue, alice, make.passing())
     version = export(dataset, lead)
     assert version.manifest["leak_check"]["near_duplicates"]["near"]["within"] == 3
+
+
+def test_runs_of_the_very_same_words_are_compared_as_one_and_each_pair_of_them_is_told(project):
+    search = _Search(project, set())
+    for run in range(300):
+        search.look_at([_Text(run, "run", LATE.upper() if run % 2 else LATE)])
+    search.look_at([_Text(300, "run", NEAR), _Text(301, "run", CLASS_BOOKING)])
+    search.look_at([_Text(302, "run", NEAR)])
+    assert len(search.within) == 3  # late, near and the class
+    # Every two of the 300, either of the near ones with each of them, and both of these with each other.
+    assert search.findings.counts == {"split": 0, "benchmark": 0, "within": 300 * 299 // 2 + 2 * 300 + 1}
+    assert [(pair.ours.run, pair.theirs) for pair in search.named[:3]] == [
+        (1, (0, "run")),
+        (2, (0, "run")),
+        (2, (1, "run")),
+    ]
+    assert len(search.named) == MOST_NAMED
 
 
 @pytest.mark.parametrize("texts", [[BENCHMARK], [{"sha256": text_hash(BENCHMARK), "id": "HE-14"}]])
