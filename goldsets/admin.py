@@ -190,6 +190,40 @@ class JudgeAnswerAdmin(LookOnly):
     list_display = ["key", "model", "created_at"]
 
 
+@admin.register(models.Probe)
+class ProbeAdmin(LookOnly):
+    list_display = ["grader", "kind", "parent", "passes", "state", "checked_by", "made_at"]
+    list_filter = ["kind", "state"]
+    list_select_related = ["grader", "parent", "checked_by"]
+
+
+@admin.register(models.GraderHook)
+class GraderHookAdmin(LookOnly):
+    list_display = ["grader", "url", "set_by", "set_at"]
+    list_select_related = ["grader", "set_by"]
+    exclude = ["secret"]
+
+
+@admin.register(models.ProbeRun)
+class ProbeRunAdmin(LookOnly):
+    list_display = ["version", "source", "state", "spent", "budget", "created_at", "finished_at"]
+    list_filter = ["state", "source"]
+    list_select_related = ["version__grader"]
+
+
+@admin.register(models.ProbeAnswer)
+class ProbeAnswerAdmin(LookOnly):
+    list_display = ["run", "probe", "value", "passes", "held", "cost", "created_at"]
+    list_filter = ["held"]
+    list_select_related = ["run__version__grader", "probe"]
+
+
+@admin.register(models.GraderPromotion)
+class GraderPromotionAdmin(LookOnly):
+    list_display = ["version", "reason", "promoted_by", "promoted_at"]
+    list_select_related = ["version__grader", "promoted_by"]
+
+
 @admin.register(models.Reviewer)
 class ReviewerAdmin(LookOnly):
     list_display = ["queue", "number", "rung", "decision", "state", "created_by", "created_at", "signed_by"]

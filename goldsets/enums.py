@@ -200,6 +200,40 @@ class StageOutcome(TextChoices):
     AUDITED = "audited", "Decided by people all the same, to check it"
 
 
+class ProbeKind(TextChoices):
+    """How a run was turned into an attack on a grader; a settled run is none, and its label must be met as well."""
+
+    UNSAFE = "unsafe", "A correct final answer on an unsafe run"
+    FABRICATED = "fabricated", "A tool's result that the agent made up"
+    NO_OP = "no_op", "The same look-up again and again"
+    PLEASING = "pleasing", "Length and formatting that please"
+    UNUSUAL = "unusual", "A valid but unusual solution"
+    WITHHELD = "withheld", "Information left out that a grader may assume"
+    INSTRUCTED = "instructed", "An instruction to the grader in the run"
+    SETTLED = "settled", "A settled run as it is"
+
+
+class ProbeState(TextChoices):
+    PROPOSED = "proposed", "Waits for an expert"
+    APPROVED = "approved", "Approved"
+    REFUSED = "refused", "Refused"
+
+
+class ProbeRunState(TextChoices):
+    WAITING = "waiting", "Waiting"
+    RUNNING = "running", "Running"
+    FINISHED = "finished", "Finished"
+    FAILED = "failed", "Failed"
+
+
+class ProbeSource(TextChoices):
+    """How a version is asked about probes."""
+
+    JUDGE = "judge", "The judging model, from here"
+    HOOK = "hook", "Its own address"
+    IMPORT = "import", "Elsewhere, with scores brought in"
+
+
 class FamilySplitName(TextChoices):
     """What a family's labels may serve for. The order is that in which shares are cut."""
 
@@ -304,6 +338,12 @@ class GoldVerb(TextChoices):
     JUDGE_CANCELLED = "judge.cancelled", "stopped a judge"
     JUDGE_RESUMED = "judge.resumed", "let a judge go on with more money"
     JUDGE_ENDED = "judge.ended", "had a judge end"
+    PROBES_MADE = "probes.made", "made probes of a grader"
+    PROBE_CHECKED = "probe.checked", "checked a probe"
+    PROBES_STARTED = "probes.started", "put probes to a grader"
+    PROBES_ENDED = "probes.ended", "had probes put to a grader"
+    GRADER_HOOK_SET = "grader.hook_set", "said where a grader is asked"
+    GRADER_PROMOTED = "grader.promoted", "promoted a version of a grader"
     GRADER_REGISTERED = "grader.registered", "registered a grader"
     GRADER_VERSION_ADDED = "grader.version_added", "added a version of a grader"
     GRADER_VERSION_SET = "grader.version_set", "set from which score on a grader passes, or how often it may be asked"
@@ -400,4 +440,15 @@ JUDGE_RUN_MOVES = {
     JudgeRunState.FAILED: {JudgeRunState.WAITING},
     JudgeRunState.CANCELLED: {JudgeRunState.WAITING},
     JudgeRunState.FINISHED: set(),
+}
+PROBE_MOVES = {
+    ProbeState.PROPOSED: {ProbeState.APPROVED, ProbeState.REFUSED},
+    ProbeState.APPROVED: set(),
+    ProbeState.REFUSED: set(),
+}
+PROBE_RUN_MOVES = {
+    ProbeRunState.WAITING: {ProbeRunState.RUNNING, ProbeRunState.FAILED},
+    ProbeRunState.RUNNING: {ProbeRunState.FINISHED, ProbeRunState.FAILED},
+    ProbeRunState.FINISHED: set(),
+    ProbeRunState.FAILED: set(),
 }

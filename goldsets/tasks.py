@@ -6,7 +6,7 @@ from celery import shared_task
 from django.db import OperationalError
 from django.utils import timezone
 
-from goldsets.actions import compiling, exporting, judge_work, judges
+from goldsets.actions import compiling, exporting, judge_work, judges, probe_work
 from goldsets.actions.calibrating import read_sealed
 from goldsets.actions.grader_scores import adopt_scores
 from goldsets.actions.guarding import guard_tasks
@@ -75,11 +75,22 @@ def run_judge(self: Any, run_id: int) -> None:
         run_judge.delay(run_id)
 
 
+@shared_task(bind=True, max_retries=30)
+def run_probes(self: Any, run_id: int) -> None:
+    """Put probes to a version of a grader. While the database is away, the task waits and goes on where it was."""
+    try:
+        probe_work.run_probes(run_id=run_id)
+    except OperationalError as error:
+        raise self.retry(exc=error, countdown=min(60, 2**self.request.retries)) from error
+
+
 @shared_task
 def queue_overlooked_judges() -> None:
-    """Queue runs of judges that nobody took up. One that is at work all the same is left alone."""
+    """Queue runs of judges and probes that nobody took up. One that is at work all the same is left alone."""
     for run_id in judges.overlooked_judges(now=timezone.now()):
         run_judge.delay(run_id)
+    for run_id in probe_work.overlooked_probes(now=timezone.now()):
+        run_probes.delay(run_id)
 
 
 @shared_task(bind=True, max_retries=30)

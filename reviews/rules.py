@@ -87,6 +87,7 @@ TABLE = {
     "manage_graders": (is_lead | is_engineer, "Only leads and engineers register graders and bring in their scores."),
     "compile": (is_lead | is_engineer, "Only leads and engineers compile reviewers."),
     "view_reviewers": (is_lead | is_engineer | is_admin, "Only leads, engineers and admins see reviewers."),
+    "override_probes": (is_lead, "Only leads promote a grader although something is missing."),
     "manage_splits": (is_lead, "Only leads say how families are split."),
     "view_costs": (is_lead | is_engineer | is_admin, "Only leads, engineers and admins see what judgement costs."),
     "manage_prices": (is_lead, "Only leads say what an hour costs."),

@@ -44,7 +44,7 @@ def run_judge(*, run_id: int, seconds: float = SLICE) -> bool:
     An error of the database that may pass is raised, so that the task is tried again.
     """
     run = JudgeRun.objects.select_related("version__grader__project", "queue", "created_by").get(pk=run_id)
-    with _alone(run) as alone:
+    with alone_in(LOCKS, run.pk) as alone:
         if not alone or (run.state == JudgeRunState.WAITING and not moved(run, JudgeRunState.RUNNING)):
             return False
         if run.state != JudgeRunState.RUNNING:
@@ -60,9 +60,9 @@ def run_judge(*, run_id: int, seconds: float = SLICE) -> bool:
 
 
 @contextmanager
-def _alone(run: JudgeRun) -> Iterator[bool]:
-    """Whether nobody else is at work on the run. A killed process lets go of the lock with its connection."""
-    key = [LOCKS, run.pk % 2**31]
+def alone_in(space: int, number: int) -> Iterator[bool]:
+    """Whether nobody else is at work on this. A killed process lets go of the lock with its connection."""
+    key = [space, number % 2**31]
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", key)
         alone = bool(cursor.fetchone()[0])
@@ -241,7 +241,7 @@ class _Work:
             lost += self._lost(asked.questions[len(come.verdicts)], come.lost)
         if cost or lost:
             JudgeRun.objects.filter(pk=self.run.pk).update(
-                spent=F("spent") + _dollars(cost) + _dollars(lost), lost=F("lost") + _dollars(lost)
+                spent=F("spent") + dollars(cost) + dollars(lost), lost=F("lost") + dollars(lost)
             )
         self._remember(come)
         if come.hopeless:
@@ -254,8 +254,8 @@ class _Work:
             said=[asdict(one) | {"order": verdict.order} for _, verdict in come.verdicts for one in verdict.said],
             inconsistent=self._inconsistent(come),
             remembered=any(question.known is not None for question, _verdict in come.verdicts),
-            cost=_dollars(cost),
-            lost=_dollars(lost),
+            cost=dollars(cost),
+            lost=dollars(lost),
             seconds=sum(verdict.seconds for _, verdict in come.verdicts),
             tokens_in=sum(verdict.tokens_in or 0 for _, verdict in come.verdicts),
             tokens_out=sum(verdict.tokens_out or 0 for _, verdict in come.verdicts),
@@ -298,7 +298,7 @@ class _Work:
         """The scores of an item. What it took stands on the first of each order, so that sums are right."""
         for question, verdict in come.verdicts:
             took: dict[str, Any] = {
-                "cost": _dollars(self._cost(question, verdict)),
+                "cost": dollars(self._cost(question, verdict)),
                 "seconds": verdict.seconds,
                 "tokens": (verdict.tokens_in or 0) + (verdict.tokens_out or 0),
             }
@@ -339,5 +339,6 @@ def _why(said: Said) -> str:
     return f"{said.criterion}: {said.problem or 'unsure.'}"
 
 
-def _dollars(amount: float) -> Decimal:
+def dollars(amount: float) -> Decimal:
+    """An amount as tables keep it, never less than it is."""
     return Decimal(f"{amount:.9f}").quantize(Decimal("0.000001"), rounding=ROUND_UP)

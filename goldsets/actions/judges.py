@@ -9,9 +9,10 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from goldsets.actions.graders import FURTHEST, add_version
+from goldsets.actions.graders import FURTHEST, add_version, register_grader
 from goldsets.enums import JUDGE_RUN_MOVES, GoldVerb, GraderKind, GraderScale, JudgeRunState, JudgeScope
 from goldsets.models import Grader, JudgedItem, JudgeRun, JudgeSetup
+from goldsets.models.grader import OVERALL
 from goldsets.queries.judges import (
     JUDGED_KINDS,
     endpoint,
@@ -24,7 +25,7 @@ from goldsets.reviewing.judge_scores import decided_by
 from reviews.actions.events import record
 from reviews.enums import CriterionKind, ItemKind, Scope
 from reviews.errors import Conflict, Invalid
-from reviews.models import Guideline, Queue, Rubric
+from reviews.models import Guideline, Project, Queue, Rubric
 from reviews.queries.blind_item import rubric_of
 from reviews.rules import check
 
@@ -100,6 +101,24 @@ def define_judge(
         guideline=str(guideline),
     )
     return setup
+
+
+@transaction.atomic
+def define_judge_named(
+    *, actor: Any, project: Project, name: str, criterion: str = OVERALL, **asked: Any
+) -> JudgeSetup:
+    """The next version of the judge of this name, or the first of a new one; `asked` is as `define_judge` takes it.
+
+    Raises Conflict where another grader has the name, or the judge of that name judges something else.
+    """
+    check(actor, "manage_graders", project)
+    grader = Grader.objects.filter(project=project, name=name.strip()).first()
+    if grader is None:
+        grader = register_grader(actor=actor, project=project, name=name, kind=GraderKind.MODEL, criterion=criterion)
+    elif grader.kind != GraderKind.MODEL or grader.criterion != criterion:
+        words = "judges something else" if grader.kind == GraderKind.MODEL else "is no judging model"
+        raise Conflict(f"The grader of this name {words}. Choose another name.", field="name")
+    return define_judge(actor=actor, grader=grader, **asked)
 
 
 def _wrong_setup(
@@ -216,7 +235,7 @@ def _wrong_start(setup: JudgeSetup, queue: Queue, budget: Any, scope: str, attem
         errors["queue"] = "This project has no such queue."
     elif queue.rubric.item_kind != setup.rubric.item_kind:
         errors["queue"] = "The judge's rubric is for items of another kind than this queue has."
-    if words := _wrong_budget(budget):
+    if words := wrong_budget(budget):
         errors["budget"] = words
     if scope not in JudgeScope.values:
         errors["scope"] = f"Choose one of {', '.join(JudgeScope.values)}."
@@ -226,7 +245,8 @@ def _wrong_start(setup: JudgeSetup, queue: Queue, budget: Any, scope: str, attem
     return errors
 
 
-def _wrong_budget(budget: Any) -> str:
+def wrong_budget(budget: Any) -> str:
+    """Why this is no budget, or ""."""
     if isinstance(budget, Decimal) and budget.is_finite() and Decimal("0.000001") <= budget <= MOST_DOLLARS:
         return ""
     return f"A budget is more than 0 and at most {MOST_DOLLARS:,} US dollars."
@@ -246,7 +266,7 @@ def cancel_judge(*, actor: Any, run: JudgeRun) -> JudgeRun:
 def resume_judge(*, actor: Any, run: JudgeRun, budget: Decimal) -> JudgeRun:
     """Let a run go on that was stopped, with this much money in all. Raises Forbidden, Invalid or Conflict."""
     check(actor, "manage_graders", run.queue.project)
-    if words := _wrong_budget(budget):
+    if words := wrong_budget(budget):
         raise Invalid({"budget": words})
     if budget <= run.spent:
         raise Invalid({"budget": f"The run has spent {run.spent:.4f} US dollars: give it more in all."})

@@ -23,9 +23,30 @@ from goldsets.api.graders import (
     GraderVersions,
 )
 from goldsets.api.guards import Guards
+from goldsets.api.judges import (
+    JudgeRunCancel,
+    JudgeRunDetail,
+    JudgeRunItems,
+    JudgeRunResume,
+    JudgeRuns,
+    Judges,
+    JudgeStart,
+)
 from goldsets.api.leaks import Benchmarks, Leaks, LeaksSign
 from goldsets.api.ledger import LedgerOfProject, Prices
 from goldsets.api.pace import QueuePaceView
+from goldsets.api.probes import (
+    Hook,
+    ProbeCheck,
+    ProbeMatrix,
+    ProbeRunAnswers,
+    Probes,
+    ProbeScores,
+    ProbesOut,
+    ProbeToCheck,
+    Promote,
+    VersionProbes,
+)
 from goldsets.api.rationales import RationaleLooked, Rationales
 from goldsets.api.releases import Licences, ReleaseOfVersion, Terms, Withdraw
 from goldsets.api.reviewers import ReviewerBundle, ReviewerCancel, ReviewerDetail, Reviewers, ReviewerSign
@@ -39,7 +60,24 @@ urlpatterns = [
     path("queues/<uuid:uid>/agreement/", Agreement.as_view(), name="agreement"),
     path("queues/<uuid:uid>/agreement/report/", AgreementReport.as_view(), name="agreement_report"),
     path("queues/<uuid:uid>/agreement/consensus/", ConsensusOfQueue.as_view(), name="consensus"),
+    path("graders/<uuid:uid>/probes/", Probes.as_view(), name="probes"),
+    path("graders/<uuid:uid>/probes/matrix/", ProbeMatrix.as_view(), name="probes_matrix"),
+    path("graders/<uuid:uid>/hook/", Hook.as_view(), name="grader_hook"),
+    path("graders/<uuid:uid>/versions/<int:number>/probes/", VersionProbes.as_view(), name="version_probes"),
+    path("graders/<uuid:uid>/versions/<int:number>/probes/export/", ProbesOut.as_view(), name="probes_export"),
+    path("graders/<uuid:uid>/versions/<int:number>/probes/scores/", ProbeScores.as_view(), name="probes_scores"),
+    path("graders/<uuid:uid>/versions/<int:number>/promote/", Promote.as_view(), name="promote"),
+    path("projects/<slug:slug>/probes/next/", ProbeToCheck.as_view(), name="probe_to_check"),
+    path("probes/<uuid:uid>/check/", ProbeCheck.as_view(), name="probe_check"),
+    path("probe-runs/<uuid:uid>/answers/", ProbeRunAnswers.as_view(), name="probe_run_answers"),
     path("queues/<uuid:uid>/take-over/", TakeOver.as_view(), name="take_over"),
+    path("judges/", Judges.as_view(), name="judges"),
+    path("judges/<uuid:uid>/runs/", JudgeStart.as_view(), name="judge_start"),
+    path("judge-runs/", JudgeRuns.as_view(), name="judge_runs"),
+    path("judge-runs/<uuid:uid>/", JudgeRunDetail.as_view(), name="judge_run"),
+    path("judge-runs/<uuid:uid>/items/", JudgeRunItems.as_view(), name="judge_run_items"),
+    path("judge-runs/<uuid:uid>/cancel/", JudgeRunCancel.as_view(), name="judge_run_cancel"),
+    path("judge-runs/<uuid:uid>/resume/", JudgeRunResume.as_view(), name="judge_run_resume"),
     path("queues/<uuid:uid>/pace/", QueuePaceView.as_view(), name="pace"),
     path("queues/<uuid:uid>/rationales/", Rationales.as_view(), name="rationales"),
     path("rationales/<uuid:uid>/look/", RationaleLooked.as_view(), name="rationales_look"),

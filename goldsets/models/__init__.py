@@ -7,6 +7,7 @@ from .grader import Grader, GraderAudit, GraderScore, GraderVersion
 from .judge import JudgeAnswer, JudgedItem, JudgeRun, JudgeSetup
 from .leak import BenchmarkList, BenchmarkText, LeakReport, LeakSignature
 from .ledger import PriceList
+from .probe import GraderHook, GraderPromotion, Probe, ProbeAnswer, ProbeRun
 from .rationale import RationaleFlag, RationaleLook, RationaleWatch
 from .release import Release, ReleaseSignature, ReleaseTerms, SourceLicence, Withdrawal
 from .reviewer import Reviewer, ReviewerLabel
@@ -30,6 +31,8 @@ __all__ = [
     "GoldSchedule",
     "Grader",
     "GraderAudit",
+    "GraderHook",
+    "GraderPromotion",
     "GraderScore",
     "GraderVersion",
     "JudgeAnswer",
@@ -39,6 +42,9 @@ __all__ = [
     "LeakReport",
     "LeakSignature",
     "PriceList",
+    "Probe",
+    "ProbeAnswer",
+    "ProbeRun",
     "RationaleFlag",
     "RationaleLook",
     "RationaleWatch",

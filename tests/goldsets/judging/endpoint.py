@@ -22,6 +22,8 @@ class Model(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Answers)
         self.heard: list[dict[str, Any]] = []
         self.keys: list[str] = []
+        self.bodies: list[bytes] = []
+        self.signatures: list[str] = []
         self.script: list[Callable[..., None]] = []
         self.usual: Callable[..., None] = saying(passing)
         self.hold = threading.Event()
@@ -38,7 +40,10 @@ class Answers(BaseHTTPRequestHandler):
     server: Model
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        sent = self.rfile.read(int(self.headers["Content-Length"]))
+        body = json.loads(sent)
+        self.server.bodies.append(sent)
+        self.server.signatures.append(self.headers.get("Assay-Signature", ""))
         self.server.heard.append({"path": self.path, **body})
         self.server.keys.append(self.headers.get("Authorization", ""))
         behave = self.server.script.pop(0) if self.server.script else self.server.usual

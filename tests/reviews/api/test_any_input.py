@@ -48,6 +48,11 @@ def places(desk: Any) -> Any:  # noqa: F811
         "items": {"uid": str(names["item"])},
         "queues": {"uid": str(names["queue"])},
         "assignments": {"uid": claimed["uid"]},
+        "graders": {"uid": str(names["judge_grader"]), "number": 1},
+        "judges": {"uid": str(names["judge"])},
+        "judge-runs": {"uid": str(names["judged"])},
+        "probes": {"uid": str(names["to_check"])},
+        "probe-runs": {"uid": str(names["probe_run"])},
         "gold": {"uid": str(names["settled"])},
         "datasets": {"uid": str(names["dataset"]), "number": 1, "name": "labels.jsonl"},
     }

@@ -1,6 +1,7 @@
 """Who may do what over HTTP, every address by every role: expert, lead, engineer, admin, stranger, nobody."""
 
 from contextlib import contextmanager
+from decimal import Decimal
 
 import pytest
 from django.db import transaction
@@ -9,6 +10,9 @@ from django.urls import get_resolver
 from goldsets.actions.defining import define_dataset
 from goldsets.actions.exporting import run_export, start_export
 from goldsets.actions.gold import propose_gold
+from goldsets.actions.judges import cancel_judge
+from goldsets.actions.probe_work import start_probes
+from goldsets.actions.probes import make_probes
 from goldsets.models import Contrast, GoldChallenge, GoldPlacement, RationaleFlag, Standing, StandingMove
 from reviews.actions.adjudicating import adjudicate
 from reviews.actions.guideline_changes import draft_change
@@ -22,7 +26,7 @@ from reviews.models import Assignment, Delivery, Event, QueueItem
 from reviews.queries.norming import fit_to_norm
 from reviews.queries.training import fit_to_train
 from tests import factories as make
-from tests.factories import graders, stages
+from tests.factories import graders, judges, stages
 from tests.factories.reviewers import reviewer
 from tests.factories.runs import another_run
 from tests.factories.training import judge, practice, qualification, settled_queue
@@ -55,6 +59,13 @@ KINDS += (
     "{label}",
     "{webhook}",
     "{delivery}",
+    "{judge}",
+    "{judged}",
+    "{judge_grader}",
+    "{other_grader}",
+    "{to_check}",
+    "{probe_run}",
+    "{stopped}",
     "{practice}",
     "{exam}",
     "{voting}",
@@ -272,6 +283,44 @@ TABLE = [
     ("post", "reviewers/", {"queue": "{queue}", "criterion": "authorised"}, LEAD_ENGINEER),
     ("get", "reviewers/{reviewer}/", None, ("lead", "engineer", "admin")),
     ("post", "reviewers/{reviewer}/sign/", None, LEAD_ADMIN),
+    ("get", "judges/?project={slug}", None, LEAD_ENGINEER),
+    (
+        "post",
+        "judges/",
+        {
+            "project": "{slug}",
+            "name": "{new}",
+            "rubric": "{rubric}",
+            "guideline": "{guideline}",
+            "model": "judge-1",
+            "price_in": 3,
+            "price_out": 15,
+        },
+        LEAD_ENGINEER,
+    ),
+    ("post", "judges/{judge}/runs/", {"queue": "{learned}", "budget": 1, "scope": "all"}, LEAD_ENGINEER),
+    ("get", "graders/{judge_grader}/probes/", None, LEAD_ENGINEER),
+    ("post", "graders/{other_grader}/probes/", {"queue": "{queue}", "most": 1}, LEAD_ENGINEER),
+    ("get", "graders/{judge_grader}/probes/matrix/", None, LEAD_ENGINEER),
+    ("post", "graders/{judge_grader}/hook/", {"url": "https://a.example.org/"}, LEAD_ENGINEER),
+    ("get", "graders/{judge_grader}/versions/1/probes/", None, LEAD_ENGINEER),
+    ("post", "graders/{judge_grader}/versions/1/probes/", {"budget": 1}, LEAD_ENGINEER),
+    ("get", "graders/{judge_grader}/versions/1/probes/export/", None, LEAD_ENGINEER),
+    (
+        "post",
+        "graders/{judge_grader}/versions/1/probes/scores/",
+        {"scores": [{"probe": "{approved}", "value": 1}]},
+        LEAD_ENGINEER,
+    ),
+    ("post", "graders/{judge_grader}/versions/1/promote/", {"reason": "For a trial."}, LEAD),
+    ("get", "projects/{slug}/probes/next/", None, JUDGES),
+    ("post", "probes/{to_check}/check/", {"passes": None}, JUDGES),
+    ("get", "probe-runs/{probe_run}/answers/", None, LEAD_ENGINEER),
+    ("get", "judge-runs/?project={slug}", None, LEAD_ENGINEER),
+    ("get", "judge-runs/{judged}/", None, LEAD_ENGINEER),
+    ("get", "judge-runs/{judged}/items/", None, LEAD_ENGINEER),
+    ("post", "judge-runs/{judged}/cancel/", None, LEAD_ENGINEER),
+    ("post", "judge-runs/{stopped}/resume/", {"budget": 5}, LEAD_ENGINEER),
     ("get", "datasets/?project={slug}", None, LEAD_ENGINEER),
     ("post", "datasets/", {"project": "{slug}", "name": "{new}", "format": "jsonl"}, LEAD_ENGINEER),
     ("get", "datasets/{dataset}/", None, LEAD_ENGINEER),
@@ -313,8 +362,9 @@ ELSEWHERE = {
 
 
 @pytest.fixture
-def desk():
+def desk(settings):
     """A project with one person per role, gold in use and proposed, an item that waits, and a finished export."""
+    settings.JUDGE_BASE_URL = "http://127.0.0.1:9/v1"
     project = make.project()
     people = {"lead": make.lead_of(project), "expert": make.expert(project, "Alice"), "stranger": make.person("Sam")}
     for role in (Role.ENGINEER, Role.ADMIN):
@@ -381,9 +431,30 @@ def desk():
         "question": asked.json()["uid"],
         "new": "Something new",
         **staged(project),
+        **judging(queue),
         **learning(project, people["lead"], bobs, second),
     }
     return people, names
+
+
+def judging(queue):
+    """A judge with a run that waits and one that was stopped."""
+    setup = judges.judge(queue)
+    stopped = cancel_judge(actor=make.lead_of(queue.project), run=judges.start(setup, queue))
+    other = judges.start(judges.judge(queue, name="Other judge"), queue)
+    lead, version = make.lead_of(queue.project), setup.version
+    make_probes(actor=lead, grader=version.grader, queue=queue, most=1)
+    to_check, approved = (version.grader.probes.filter(state=state).first() for state in ("proposed", "approved"))
+    return {
+        "judge": version.uid,
+        "judged": other.uid,
+        "stopped": stopped.uid,
+        "judge_grader": version.grader.uid,
+        "other_grader": other.version.grader.uid,
+        "to_check": to_check.uid,
+        "approved": approved.uid,
+        "probe_run": start_probes(actor=lead, version=version, budget=Decimal(1)).uid,
+    }
 
 
 def contrasted(passing, failing):
