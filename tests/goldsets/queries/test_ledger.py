@@ -12,6 +12,7 @@ from goldsets.actions.defining import define_dataset
 from goldsets.actions.exporting import run_export, start_export
 from goldsets.actions.pricing import write_prices
 from goldsets.actions.releasing import withdraw_version
+from goldsets.actions.staging import run_stage, start_stage
 from goldsets.models import Grader, GraderScore, GraderVersion, Reviewer
 from goldsets.queries.ledger import ledger, price_lists
 from reviews.actions.adjudicating import adjudicate
@@ -22,6 +23,7 @@ from reviews.models import Assignment, QueueItem
 from reviews.stats.proportion import wilson
 from reviews.task_review import task_review
 from tests import factories as make
+from tests.factories import stages
 from tests.factories.furnished import judge
 from tests.factories.golden import on_gold, queue_with_gold
 from tests.factories.tasks import task
@@ -260,3 +262,19 @@ def proven(queue, *, coverage, state="proven", number=1):
         assurance={"proofs": [proof]},
         created_by=make.lead_of(queue.project),
     )
+
+
+def test_a_reviewer_at_work_costs_what_a_verdict_took_when_it_was_proven():
+    project = make.project()
+    queue = stages.keeping_queue(project)
+    proof = {"key": "cost", "figures": {"seconds": 3.6}}
+    signed = stages.signed(queue, assurance={"holds": True, "missing": [], "proofs": [proof], "demands": {}})
+    stage = start_stage(actor=make.lead_of(project), queue=queue, reviewer=signed)
+    stages.more(queue, *["A refund, as asked."] * 3)
+    run_stage(stage_id=stage.pk)
+    write_prices(actor=make.lead_of(project), project=project, prices={"lead": 60, "machine_hour": 2})
+    rules = next(row for row in ledger(project, queue=queue).rungs if row.rung == "rules")
+    assert (rules.verdicts, rules.untold, rules.minutes) == (3, 0, 0)
+    assert rules.seconds == pytest.approx(10.8)
+    # A thousand verdicts are an hour of computing.
+    assert rules.cost.value == pytest.approx(2.0)
