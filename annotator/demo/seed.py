@@ -17,7 +17,7 @@ from typing import Any
 
 from django.db import transaction
 
-from annotator.demo import reviewed_tasks, step_labels
+from annotator.demo import graders, reviewed_tasks, step_labels
 from annotator.demo.clock import Clock, running_from
 from annotator.demo.pairs import compare_runs
 from annotator.demo.people import PEOPLE
@@ -126,6 +126,15 @@ def seed(*, now: datetime, number: int = SEED) -> bool:
         write_prices(actor=people["lead"], project=project, prices=PRICES)
         hear(queue=queue)
         clock.moment += timedelta(minutes=5)
+        graders.grade(
+            project=project,
+            people=people,
+            raters=raters,
+            runs=desk.runs,
+            guideline=queue.guideline,
+            clock=clock,
+            seed=number,
+        )
         _export(people["engineer"], queue)
         _compile(people["engineer"], queue)
     return True

@@ -7,11 +7,14 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from goldsets.actions.auditing_graders import MOST_AUDITED, open_audit
 from goldsets.actions.grader_scores import MOST_SCORES, STATUSES, ScoreReceipt, post_scores
 from goldsets.actions.graders import add_version, register_grader, set_version
 from goldsets.actions.reading_scores import LONGEST_TEXT, MOST_ATTEMPTS, MOST_CITED, MOST_TOKENS, read_score
+from goldsets.api.statistics import EstimateOut
 from goldsets.enums import GraderKind, GraderScale, ScoreOrder
 from goldsets.models import Grader, GraderScore, GraderVersion
+from goldsets.queries.audits import WHICH, reasons_of
 from goldsets.queries.graders import (
     grader_by_uid,
     graders_of,
@@ -20,10 +23,12 @@ from goldsets.queries.graders import (
     version_by_number,
     versions_of,
 )
-from goldsets.tasks import adopt_run_scores
+from goldsets.tasks import adopt_run_scores, look_at_biases, look_at_repeats
+from reviews.api.auditing import GraderCheckedOut
 from reviews.api.base import AssayView, ProjectQuery, Text, Whole, allowed, project_for
 from reviews.api.scores import ScoreValue
 from reviews.errors import Conflict, Invalid, NotFound
+from reviews.queries.projects import guideline_by_uid, rubric_by_uid
 
 
 class GraderVersionOut(serializers.ModelSerializer[GraderVersion]):
@@ -308,3 +313,177 @@ class GraderAdopt(AssayView):
             raise Conflict("This version names no source, so no score that came in with runs is its own.")
         adopt_run_scores.delay(version.pk, request.user.pk)
         return Response(CountedVersionOut(version).data, status=202)
+
+
+# --- What is counted of a version -------------------------------------------------------------------------------------
+class GraderTimesOut(serializers.Serializer[Any]):
+    attempts = serializers.IntegerField()
+    items = serializers.IntegerField()
+
+
+class GraderBestOfOut(EstimateOut):
+    k = serializers.IntegerField()
+
+
+class GraderChangingOut(serializers.Serializer[Any]):
+    item = serializers.UUIDField()
+    task = serializers.CharField()
+    values = serializers.ListField(child=serializers.FloatField())
+    passed = serializers.IntegerField()
+    truth = serializers.BooleanField(allow_null=True, help_text="The label's verdict.")
+
+
+class GraderRepeatsOut(serializers.Serializer[Any]):
+    """What a version says of a run when it is asked again, and what trying until it passes gains."""
+
+    criterion = serializers.CharField(allow_blank=True)
+    against = serializers.CharField()
+    threshold = serializers.CharField()
+    calls = serializers.IntegerField()
+    items = serializers.IntegerField()
+    cap = serializers.IntegerField(allow_null=True)
+    at_cap = serializers.IntegerField()
+    times = GraderTimesOut(many=True)
+    n_repeated = serializers.IntegerField()
+    changes = EstimateOut()
+    spread = EstimateOut()
+    best_of = GraderBestOfOut(many=True, help_text="How often a run that experts fail passes in k tries.")
+    n_changing = serializers.IntegerField()
+    changing = GraderChangingOut(many=True)
+
+
+class GraderTestOut(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    p = serializers.FloatField(allow_null=True)
+    n = serializers.IntegerField()
+    method = serializers.CharField()
+    words = serializers.CharField(allow_blank=True)
+
+
+class GraderLeaningOut(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    odds = EstimateOut()
+    test = GraderTestOut()
+
+
+class GraderOwnFamilyOut(serializers.Serializer[Any]):
+    own = EstimateOut()
+    others = EstimateOut(help_text="On others; of comparisons, what experts prefer.")
+    test = GraderTestOut()
+
+
+class GraderFollowsOut(serializers.Serializer[Any]):
+    item = serializers.UUIDField()
+    task = serializers.CharField()
+    first = serializers.BooleanField()
+
+
+class GraderRunBiasesOut(serializers.Serializer[Any]):
+    n = serializers.IntegerField()
+    leanings = GraderLeaningOut(many=True)
+    areas = serializers.DictField(child=EstimateOut(), help_text="Under ROC: of the grader, and of one feature alone.")
+    own_family = GraderOwnFamilyOut(allow_null=True)
+
+
+class GraderPairBiasesOut(serializers.Serializer[Any]):
+    n = serializers.IntegerField()
+    n_swapped = serializers.IntegerField()
+    consistent = EstimateOut()
+    always_first = serializers.IntegerField()
+    always_second = serializers.IntegerField()
+    place = GraderTestOut()
+    right = serializers.DictField(child=EstimateOut(), help_text="shown, swapped, both, longest, first.")
+    leanings = GraderLeaningOut(many=True)
+    own_family = GraderOwnFamilyOut(allow_null=True)
+    follows_place = GraderFollowsOut(many=True)
+
+
+class GraderBiasesOut(serializers.Serializer[Any]):
+    """What a version leans on beside quality. `runs` and `pairs` are absent where there are none."""
+
+    family = serializers.CharField(allow_blank=True)
+    criterion = serializers.CharField(allow_blank=True)
+    against = serializers.CharField()
+    read = serializers.IntegerField()
+    of = serializers.IntegerField()
+    runs = GraderRunBiasesOut(required=False)
+    pairs = GraderPairBiasesOut(required=False)
+
+
+class GraderBeingCounted(serializers.Serializer[Any]):
+    detail = serializers.CharField()
+
+
+class GraderAuditQueueOut(serializers.Serializer[Any]):
+    queue = serializers.UUIDField()
+    name = serializers.CharField()
+    items = serializers.IntegerField()
+    shown = serializers.IntegerField()
+
+
+class GraderReasonsOut(GraderCheckedOut):
+    """What raters found of a version's verdicts and of the places it cites."""
+
+    reasoned = EstimateOut(help_text="Of right verdicts, those that rest on valid places throughout.")
+    queues = GraderAuditQueueOut(many=True)
+
+
+class GraderAuditIn(serializers.Serializer[Any]):
+    name = Text(max_length=120)
+    rubric = serializers.UUIDField(help_text="One that does not ask raters to check graders gets a next version.")
+    guideline = serializers.UUIDField()
+    which = serializers.ChoiceField(WHICH, required=False)
+    most = Whole(required=False, min_value=1, max_value=MOST_AUDITED)
+    overlap = Whole(required=False, min_value=1, max_value=20)
+
+
+class GraderAuditOpened(serializers.Serializer[Any]):
+    queue = serializers.UUIDField()
+    name = serializers.CharField()
+
+
+COUNTING = {"detail": "It is being counted. Ask again in a moment."}
+
+
+class GraderRepeats(AssayView):
+    @extend_schema(
+        operation_id="graders_repeats", tags=["graders"], responses={200: GraderRepeatsOut, 202: GraderBeingCounted}
+    )
+    def get(self, request: Request, uid: str, number: int) -> Response:
+        """What it says when it is asked again. 202 while a worker counts for the first time."""
+        seen = look_at_repeats(version_for(request.user, uid, number))
+        return Response(seen.kept.found.as_dict()) if seen.kept else Response(COUNTING, status=202)
+
+
+class GraderBiases(AssayView):
+    @extend_schema(
+        operation_id="graders_biases", tags=["graders"], responses={200: GraderBiasesOut, 202: GraderBeingCounted}
+    )
+    def get(self, request: Request, uid: str, number: int) -> Response:
+        """What it leans on beside quality. 202 while a worker counts for the first time."""
+        seen = look_at_biases(version_for(request.user, uid, number))
+        return Response(seen.kept.found.as_dict()) if seen.kept else Response(COUNTING, status=202)
+
+
+class GraderReasons(AssayView):
+    @extend_schema(operation_id="graders_reasons", tags=["graders"], responses=GraderReasonsOut)
+    def get(self, request: Request, uid: str, number: int) -> Response:
+        """What raters found of its verdicts and evidence, after their own answers. For leads."""
+        return Response(
+            GraderReasonsOut(reasons_of(version_for(request.user, uid, number, "view_agreement")).as_dict()).data
+        )
+
+    @extend_schema(
+        operation_id="graders_audit", tags=["graders"], request=GraderAuditIn, responses={201: GraderAuditOpened}
+    )
+    def post(self, request: Request, uid: str, number: int) -> Response:
+        """Open a queue in which raters check some of its verdicts, each after their own answer. For leads."""
+        version = version_for(request.user, uid, number, "manage_queue")
+        asked, project = self.body(GraderAuditIn), version.grader.project
+        rubric, guideline = rubric_by_uid(project, asked["rubric"]), guideline_by_uid(project, asked["guideline"])
+        if rubric is None or guideline is None:
+            missing = {"rubric": rubric, "guideline": guideline}
+            raise Invalid({name: f"This project has no such {name}." for name, row in missing.items() if row is None})
+        asked |= {"rubric": rubric, "guideline": guideline}
+        queue = open_audit(actor=request.user, version=version, **asked)
+        return Response({"queue": queue.uid, "name": queue.name}, status=201)

@@ -16,7 +16,10 @@ from goldsets.api.datasets import (
 )
 from goldsets.api.graders import (
     GraderAdopt,
+    GraderBiases,
     GraderDetail,
+    GraderReasons,
+    GraderRepeats,
     Graders,
     GraderScores,
     GraderVersionDetail,
@@ -111,6 +114,9 @@ urlpatterns = [
     path("graders/<uuid:uid>/versions/", GraderVersions.as_view(), name="grader_versions"),
     path("graders/<uuid:uid>/versions/<int:number>/", GraderVersionDetail.as_view(), name="grader_version"),
     path("graders/<uuid:uid>/versions/<int:number>/adopt/", GraderAdopt.as_view(), name="grader_adopt"),
+    path("graders/<uuid:uid>/versions/<int:number>/again/", GraderRepeats.as_view(), name="grader_repeats"),
+    path("graders/<uuid:uid>/versions/<int:number>/reasons/", GraderReasons.as_view(), name="grader_reasons"),
+    path("graders/<uuid:uid>/versions/<int:number>/biases/", GraderBiases.as_view(), name="grader_biases"),
     path("graders/<uuid:uid>/scores/", GraderScores.as_view(), name="grader_scores"),
     path("projects/<slug:slug>/splits/", Splits.as_view(), name="splits"),
     path("projects/<slug:slug>/splits/deal/", SplitsDeal.as_view(), name="splits_deal"),

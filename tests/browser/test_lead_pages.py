@@ -39,7 +39,7 @@ from reviews.models import (
 from reviews.trajectories.schema import Step, ToolCall, ToolResult
 from tests import factories as make
 from tests.browser.conftest import axe
-from tests.factories import stages
+from tests.factories import graders, stages
 from tests.factories.furnished import RUN, Desk, desk
 from tests.factories.reviewers import reviewer
 from tests.factories.runs import another_run
@@ -68,6 +68,9 @@ def lead_pages(made: Desk) -> list[str]:
             "guards",
             "ledger",
             "prices",
+            "ledger",
+            "prices",
+            "graders",
         )
     ]
     places += [reverse("goldsets:reviewers", args=[slug]), *proven(made)]
@@ -97,6 +100,7 @@ def lead_pages(made: Desk) -> list[str]:
         reverse("reviews:principles", args=[slug]),
         reverse("goldsets:rubric_log", args=[slug, queue.rubric.uid]),
         reverse("reviews:guideline", args=[slug, queue.guideline.uid]),
+        *graded(made),
         *asked(made),
         *learning(made),
         reverse("reviews:guideline_new", args=[slug]) + f"?from={queue.guideline.uid}&fold=1",
@@ -234,6 +238,20 @@ def ruled(made: Desk) -> ArrivalRule:
         priority=5,
         conditions=read_conditions("outcome.result in failure, crash\nscore.helpful parts score.safe 0.3"),
     )
+
+
+def graded(made: Desk) -> list[str]:
+    """A version that scored runs and a comparison, some of them again, with evidence."""
+    version = graders.version(made.project, model="harrier-2", parameters={"temperature": 0})
+    items = [row.item for row in made.settled]
+    graders.scored(version, *((item, 1) for item in items), explanation="Paid.", evidence=[{"step": 1, "quote": "I"}])
+    graders.scored(version, *((item, 0) for item in items), attempt=2)
+    pair = make.comparison(made.project)
+    graders.scored(version, (pair, 1))
+    graders.scored(version, (pair, 1), order="swapped")
+    of_version = ("grader_repeats", "grader_reasons", "grader_biases")
+    places = [reverse(f"goldsets:{name}", args=[version.grader.uid, version.number]) for name in of_version]
+    return [reverse("goldsets:grader", args=[version.grader.uid]), *places]
 
 
 def compared(made: Desk) -> str:

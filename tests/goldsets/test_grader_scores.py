@@ -18,6 +18,7 @@ from reviews.errors import Conflict, Forbidden, Invalid
 from reviews.models import Event
 from tests import factories as make
 from tests.factories import graders
+from tests.factories.furnished import judge
 from tests.reviews.api.talking import by, is_problem
 
 pytestmark = pytest.mark.django_db
@@ -316,3 +317,28 @@ def test_the_command_brings_in_files_and_what_came_with_runs(project, lead, tmp_
         call_command("import_scores", version.grader.name, file, "--version", "7", stdout=StringIO())
     with pytest.raises(CommandError, match="There is no grader"):
         call_command("import_scores", "Nobody", file, stdout=StringIO())
+
+
+def test_what_is_counted_of_a_version_is_read_over_the_api(project, lead):
+    queue = make.queue(project, items=[make.item(project) for _ in range(2)], overlap=1)
+    version, client = graders.version(project), by(lead)
+    items = [row.item for row in queue.queue_items.order_by("pk")]
+    judge(queue, make.expert(project), make.failing())
+    graders.scored(version, (items[0], 1), (items[1], 0))
+    graders.scored(version, (items[0], 0), attempt=2)
+    at = f"/api/v1/graders/{version.grader.uid}/versions/1/"
+    again = client.get(f"{at}again/").json()
+    assert [again[name] for name in ("calls", "items", "n_repeated", "n_changing")] == [3, 2, 1, 1]
+    assert [(row["k"], row["value"]) for row in again["best_of"]] == [(1, 0.5), (2, 1.0)]
+    assert (again["changing"][0]["item"], again["changing"][0]["truth"]) == (str(items[0].uid), False)
+    biases = client.get(f"{at}biases/").json()
+    assert (biases["runs"]["n"], "pairs" in biases) == (1, False)
+    assert biases["runs"]["leanings"][0]["odds"]["reason"] == "below_floor"
+    asked = {"name": "Audit", "rubric": str(queue.rubric.uid), "guideline": str(queue.guideline.uid), "which": "all"}
+    opened = client.post(f"{at}reasons/", asked, format="json")
+    assert opened.status_code == 201, opened.content
+    told = client.get(f"{at}reasons/").json()
+    assert [(row["queue"], row["items"], row["shown"]) for row in told["queues"]] == [(opened.json()["queue"], 2, 0)]
+    assert (told["right"]["value"], told["right"]["n_units"]) == (None, 0)
+    nowhere = asked | {"rubric": str(queue.uid)}
+    assert list(is_problem(client.post(f"{at}reasons/", nowhere, format="json"), 422)["errors"]) == ["rubric"]

@@ -16,10 +16,14 @@ from annotator.demo.people import PEOPLE
 from annotator.demo.seed import seed
 from annotator.models import User
 from goldsets.enums import DatasetState
-from goldsets.models import DatasetVersion, GoldItem, GoldPlacement, GoldPolicy, RationaleFlag
+from goldsets.models import DatasetVersion, GoldItem, GoldPlacement, GoldPolicy, Grader, RationaleFlag
 from goldsets.queries.agreement import queue_agreement
+from goldsets.queries.audits import reasons_of
+from goldsets.queries.biases import count_biases
+from goldsets.queries.calibration import calibration, question
 from goldsets.queries.guards import axes
 from goldsets.queries.ledger import ledger
+from goldsets.queries.repeats import count_repeats
 from goldsets.queries.standing import queue_standing
 from reviews.enums import AssignmentState, QueueItemState, Role
 from reviews.models import (
@@ -203,3 +207,21 @@ def test_the_steps_of_some_runs_are_labelled_and_a_lead_finds_some_to_decide(des
     assert states[QueueItemState.SETTLED] >= 3
     assert states[QueueItemState.WAITING] >= 1
     assert states[QueueItemState.COLLECTING] >= 10
+
+
+def test_graders_stand_with_the_errors_that_were_put_into_them(desk):
+    graders = {
+        grader.name: grader.versions.order_by("number") for grader in Grader.objects.filter(project=desk.project)
+    }
+    assert set(graders) == {"Ticket resolved", "Consent check", "Policy judge", "Pair judge"}
+    worse, better = graders["Policy judge"]
+    wrong = [calibration(question(each.grader, {"version": each.number})).found.errors for each in (worse, better)]
+    assert wrong[0].false_positive_rate.value > wrong[1].false_positive_rate.value
+    again = count_repeats(worse).found
+    tries = [share.value for _, share in again.found.best_of]
+    assert tries == sorted(tries)
+    assert tries[-1] > tries[0]
+    (pairs,) = graders["Pair judge"]
+    found = count_biases(pairs).found.pairs
+    assert found.always_first > found.always_second
+    assert reasons_of(better).checked.right.n_units == 14

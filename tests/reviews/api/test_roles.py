@@ -51,6 +51,7 @@ KINDS = (
 KINDS += (
     "{grader}",
     "{reviewer}",
+    "{scored}",
     "{guideline}",
     "{change}",
     "{waits}",
@@ -254,6 +255,15 @@ TABLE = [
     ("get", "graders/{grader}/versions/1/", None, LEAD_ENGINEER),
     ("patch", "graders/{grader}/versions/1/", {"attempts_cap": 3}, LEAD_ENGINEER),
     ("post", "graders/{grader}/versions/1/adopt/", None, LEAD_ENGINEER),
+    ("get", "graders/{grader}/versions/1/again/", None, LEAD_ENGINEER),
+    ("get", "graders/{grader}/versions/1/biases/", None, LEAD_ENGINEER),
+    ("get", "graders/{grader}/versions/1/reasons/", None, LEAD),
+    (
+        "post",
+        "graders/{scored}/versions/1/reasons/",
+        {"name": "{new}", "rubric": "{rubric}", "guideline": "{guideline}", "which": "all"},
+        LEAD,
+    ),
     ("get", "graders/{grader}/scores/", None, LEAD_ENGINEER),
     ("get", "graders/{grader}/calibration/", None, LEAD_ENGINEER),
     ("get", "graders/{grader}/watch/", None, LEAD_ENGINEER),
@@ -422,6 +432,7 @@ def desk(settings):
         "rater": bobs.pk,
         "dataset": dataset.uid,
         "reviewer": reviewer(queue).uid,
+        "scored": scored_by(project, settled.item).grader.uid,
         "grader": graders.version(project, source="reward").grader.uid,
         "contrast": contrasted(settled, candidate).uid,
         "flag": RationaleFlag.objects.create(
@@ -455,6 +466,13 @@ def judging(queue):
         "approved": approved.uid,
         "probe_run": start_probes(actor=lead, version=version, budget=Decimal(1)).uid,
     }
+
+
+def scored_by(project, item):
+    """A version that said something of the item."""
+    version = graders.version(project)
+    graders.scored(version, (item, 1))
+    return version
 
 
 def contrasted(passing, failing):
