@@ -205,6 +205,8 @@ def repeats_figure(repeats: Repeats) -> Figure:
     )
 
 
+OWN_RUNS = ("On its own family", "False positives on runs of its own family and on others, with intervals")
+OWN_PAIRS = ("Preferred by it", "How often its own family is preferred, by it and by experts, with intervals")
 RIGHT_ON_PAIRS = "How often it is right on pairs, and judges that see one thing; the table below has the same numbers"
 
 
@@ -228,13 +230,11 @@ def bias_figures(found: Biases) -> BiasFigures:
     return BiasFigures(
         areas=_areas(found.runs) if found.runs else None,
         leans=_leans(found.runs.leans) if found.runs else None,
-        own=_own(found.runs.own if found.runs else None, "False positives on its own family and on others"),
+        own=_own(found.runs.own if found.runs else None, OWN_RUNS, "On others"),
         pairs=dot_and_whisker(shares, label=RIGHT_ON_PAIRS, reference=0.5) if shares else None,
         pair_rows=tuple((title, share) for _key, title, share in shares),
         pair_leans=_leans(found.pairs.leans) if found.pairs else None,
-        pair_own=_own(
-            found.pairs.own if found.pairs else None, "How often its own family is preferred, by it and by experts"
-        ),
+        pair_own=_own(found.pairs.own if found.pairs else None, OWN_PAIRS, "Preferred by experts"),
     )
 
 
@@ -248,10 +248,11 @@ def _leans(leans: Sequence[Lean]) -> Figure:
     return odds_figure(rows, label="Odds of a pass per standard deviation of a feature, on a log axis, with intervals")
 
 
-def _own(own: tuple[Estimate, Estimate, HypothesisTest] | None, label: str) -> Figure | None:
+def _own(own: tuple[Estimate, Estimate, HypothesisTest] | None, words: tuple[str, str], other: str) -> Figure | None:
     if own is None:
         return None
-    return dot_and_whisker([("own", own[0].statistic, own[0]), ("others", own[1].statistic, own[1])], label=label)
+    title, label = words
+    return dot_and_whisker([("own", title, own[0]), ("others", other, own[1])], label=label)
 
 
 ODDS_TICKS = {0.125: "1/8", 0.25: "1/4", 0.5: "1/2", 1.0: "1", 2.0: "2", 4.0: "4", 8.0: "8"}

@@ -349,7 +349,11 @@ class AuditForm(forms.Form):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.known: dict[str, dict[str, Any]] = {
-            "rubric": {str(row.uid): row for row in rubrics(project) if row.item_kind == ItemKind.TRAJECTORY},
+            "rubric": {
+                str(row.uid): row
+                for row in sorted(rubrics(project), key=lambda row: not row.audits)
+                if row.item_kind == ItemKind.TRAJECTORY
+            },
             "guideline": {str(row.uid): row for row in guidelines(project)},
         }
         for field, rows in self.known.items():

@@ -29,7 +29,7 @@ from reviews.actions.judging import submit
 from reviews.actions.rubrics import write_rubric
 from reviews.actions.settling import settle_marked
 from reviews.enums import ItemKind
-from reviews.models import Candidate, Guideline, Item, Project
+from reviews.models import Candidate, Guideline, Item, Project, QueueItem
 
 JUDGE_MODEL = "harrier-2-judge"
 OWN_FAMILY = "harrier"
@@ -128,7 +128,9 @@ def _judges(desk: _Desk) -> GraderVersion:
     grader = _register(desk, "Policy judge", GraderKind.MODEL, note=note)
     shared = {"model": JUDGE_MODEL, "scale": GraderScale.REAL, "threshold": 0.5}
     first = _version(desk, grader, label="plain prompt", attempts_cap=TIMES, parameters={"temperature": 0.7}, **shared)
-    again = sorted(desk.runs, key=lambda item: desk.rng("again", item).random())[:ASKED_AGAIN]
+    labels = QueueItem.objects.filter(queue__project=desk.project, label__isnull=False)
+    labelled = set(labels.values_list("item", flat=True))
+    again = sorted(desk.runs, key=lambda item: (item not in labelled, desk.rng("again", item).random()))[:ASKED_AGAIN]
     scores = [_judged(desk, item, 1, 1) for item in desk.runs]
     scores += [_judged(desk, item, 1, attempt) for item in again for attempt in range(2, TIMES + 1)]
     _post(desk, first, scores)

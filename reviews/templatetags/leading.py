@@ -45,6 +45,20 @@ def signed(estimate: Estimate) -> str:
 
 
 @register.filter
+def chance(p: float | None) -> str:
+    """ "p 0.012", "p below 0.001", or a dash where nothing can be tested."""
+    if p is None:
+        return DASH
+    return f"p {p:.3f}" if p >= 0.001 else "p below 0.001"
+
+
+@register.filter
+def plain(number: float) -> str:
+    """A number with no more decimals than it has, and at most three."""
+    return f"{round(number, 3):g}"
+
+
+@register.filter
 def interval(estimate: Estimate) -> str:
     """ "[0.44, 0.60]", or nothing where there is no interval."""
     if estimate.low is None or estimate.high is None:
