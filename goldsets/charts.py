@@ -12,6 +12,7 @@ from goldsets.queries.pace import QueuePace
 from goldsets.queries.repeats import Repeats
 from goldsets.queries.standing import RaterStanding
 from goldsets.stats.calibration import Calibration
+from goldsets.stats.instrument import Sensitivity
 from goldsets.stats.parting import Watched
 from reviews.queries.agreement import TENTATIVE, CriterionAgreement, QueueAgreement
 from reviews.stats.result import Estimate, HypothesisTest
@@ -710,3 +711,14 @@ def _places(distances: Sequence[float | None]) -> list[float]:
 
 def _height(share: float) -> float:
     return round(PARTING_BOTTOM - share * (PARTING_BOTTOM - PARTING_TOP), 1)
+
+
+def models_errors_figure(found: Sensitivity) -> Figure | None:
+    """False positives on each model's runs, the weakest model first. None where no model has failures."""
+    told = [one for one in found.models if one.errors.failures]
+    if not told:
+        return None
+    return dot_and_whisker(
+        [(f"model:{one.model}", one.model, one.errors.false_positive_rate) for one in told],
+        label="False positives by model, from the weakest to the strongest; the table below has the same numbers",
+    )

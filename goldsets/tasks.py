@@ -39,6 +39,7 @@ from goldsets.queries.calibration import (
 )
 from goldsets.queries.graders import version_and_person, version_by_id
 from goldsets.queries.guards import guarded_projects
+from goldsets.queries.instrument import Asked, InstrumentReport, asked_for, count_instrument, seen_instrument
 from goldsets.queries.keeping import Seen as SeenFigures
 from goldsets.queries.keeping import takes_the_count as takes_the_next_count
 from goldsets.queries.rationales import queues_to_hear
@@ -159,6 +160,22 @@ def look_at_watch(actor: Any, asked: Watching) -> SeenFigures[WatchReport]:
         count_version_watch.delay(asked.version.grader_id, asked.asked)
     if asked.sealed and seen.kept:
         read_sealed(actor=actor, version=asked.version, criterion=asked.criterion)
+    return seen
+
+
+@shared_task
+def count_version_instrument(grader_id: int, asked: dict[str, Any]) -> None:
+    """Count anew what an environment's grader is worth as an instrument, for whoever looks at it."""
+    grader = grader_with_project(pk=grader_id)
+    if grader is not None:
+        count_instrument(asked_for(grader, asked))
+
+
+def look_at_instrument(asked: Asked) -> SeenFigures[InstrumentReport]:
+    """The same for the environment as an instrument, which leaves held-out runs out."""
+    seen = seen_instrument(asked)
+    if seen.stale and takes_the_next_count(asked.key):
+        count_version_instrument.delay(asked.version.grader_id, asked.asked)
     return seen
 
 

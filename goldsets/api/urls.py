@@ -35,6 +35,7 @@ from goldsets.api.judges import (
     Judges,
     JudgeStart,
 )
+from goldsets.api.instrument import GraderInstrument
 from goldsets.api.leaks import Benchmarks, Leaks, LeaksSign
 from goldsets.api.ledger import LedgerOfProject, Prices
 from goldsets.api.pace import QueuePaceView
@@ -140,6 +141,7 @@ urlpatterns = [
     path("datasets/<uuid:uid>/versions/<int:number>/withdraw/", Withdraw.as_view(), name="withdraw"),
     path("graders/<uuid:uid>/calibration/", Calibration.as_view(), name="calibration"),
     path("graders/<uuid:uid>/watch/", GraderWatch.as_view(), name="watch"),
+    path("graders/<uuid:uid>/instrument/", GraderInstrument.as_view(), name="instrument"),
     path("datasets/", Datasets.as_view(), name="datasets"),
     path("datasets/<uuid:uid>/", DatasetDetail.as_view(), name="dataset"),
     path("datasets/<uuid:uid>/versions/", Versions.as_view(), name="versions"),

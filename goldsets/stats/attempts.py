@@ -58,6 +58,10 @@ class Band:
     between: int
     within: Estimate
 
+    @property
+    def tasks(self) -> int:
+        return self.never + self.always + self.between
+
 
 def band(tasks: Sequence[tuple[int, int]]) -> Band:
     """Only tasks with two runs or more can be in between."""

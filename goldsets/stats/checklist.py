@@ -40,22 +40,25 @@ class Check:
         return row | {"estimate": self.estimate.as_dict() if self.estimate else None}
 
 
-def wrong_terms(terms: Mapping[str, Any]) -> dict[str, str]:
+Terms = Mapping[str, tuple[str, float, float, float]]
+
+
+def wrong_terms(terms: Mapping[str, Any], known: Terms = TERMS) -> dict[str, str]:
     """Every field at fault with a sentence."""
     errors = {}
     for name, value in terms.items():
-        if name not in TERMS:
-            errors[name] = f"There is no such threshold. There are {', '.join(TERMS)}."
+        if name not in known:
+            errors[name] = f"There is no such threshold. There are {', '.join(known)}."
             continue
-        _title, _default, low, high = TERMS[name]
+        _title, _default, low, high = known[name]
         if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
             errors[name] = f"It is a number from {low:g} to {high:g}."
     return errors
 
 
-def complete(terms: Mapping[str, Any]) -> dict[str, float]:
+def complete(terms: Mapping[str, Any], known: Terms = TERMS) -> dict[str, float]:
     """The terms with a value for each."""
-    return {name: float(terms.get(name, default)) for name, (_title, default, _low, _high) in TERMS.items()}
+    return {name: float(terms.get(name, default)) for name, (_title, default, _low, _high) in known.items()}
 
 
 def at_least(key: str, title: str, n: int, wanted: float, said: str) -> Check:
