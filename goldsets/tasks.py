@@ -31,13 +31,12 @@ from goldsets.queries.calibration import (
     WatchReport,
     count_calibration,
     count_watch,
-    grader_with_project,
     question,
     seen_calibration,
     seen_watch,
     watching,
 )
-from goldsets.queries.graders import version_and_person, version_by_id
+from goldsets.queries.graders import grader_by_id, version_and_person, version_by_id
 from goldsets.queries.guards import guarded_projects
 from goldsets.queries.instrument import Asked, InstrumentReport, asked_for, count_instrument, seen_instrument
 from goldsets.queries.keeping import Seen as SeenFigures
@@ -127,9 +126,7 @@ def look_at_agreement(queue: Queue, *, with_items: bool = False) -> Seen:
 @shared_task
 def count_version_calibration(grader_id: int, asked: dict[str, Any]) -> None:
     """Count a version's calibration anew for whoever looks at it."""
-    grader = grader_with_project(pk=grader_id)
-    if grader is not None:
-        count_calibration(question(grader, asked))
+    count_calibration(question(grader_by_id(grader_id), asked))
 
 
 def look_at_calibration(actor: Any, asked: Question) -> SeenFigures[Report]:
@@ -148,9 +145,7 @@ def look_at_calibration(actor: Any, asked: Question) -> SeenFigures[Report]:
 @shared_task
 def count_version_watch(grader_id: int, asked: dict[str, Any]) -> None:
     """Count anew how a version parts from the experts, for whoever looks at it."""
-    grader = grader_with_project(pk=grader_id)
-    if grader is not None:
-        count_watch(watching(grader, asked))
+    count_watch(watching(grader_by_id(grader_id), asked))
 
 
 def look_at_watch(actor: Any, asked: Watching) -> SeenFigures[WatchReport]:
@@ -166,9 +161,7 @@ def look_at_watch(actor: Any, asked: Watching) -> SeenFigures[WatchReport]:
 @shared_task
 def count_version_instrument(grader_id: int, asked: dict[str, Any]) -> None:
     """Count anew what an environment's grader is worth as an instrument, for whoever looks at it."""
-    grader = grader_with_project(pk=grader_id)
-    if grader is not None:
-        count_instrument(asked_for(grader, asked))
+    count_instrument(asked_for(grader_by_id(grader_id), asked))
 
 
 def look_at_instrument(asked: Asked) -> SeenFigures[InstrumentReport]:

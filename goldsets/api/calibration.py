@@ -7,11 +7,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from goldsets.api.graders import grader_for
 from goldsets.api.statistics import BeingCountedOut, EstimateOut, HypothesisTestOut
 from goldsets.models import Grader
-from goldsets.queries.calibration import Report, grader_with_project, question, readable, watching
+from goldsets.queries.calibration import Report, question, readable, watching
 from goldsets.tasks import look_at_calibration, look_at_watch
-from reviews.api.base import AssayView, allowed
+from reviews.api.base import AssayView
 
 
 class ErrorsOut(serializers.Serializer[Any]):
@@ -282,12 +283,6 @@ class GraderWatch(AssayView):
         if seen.kept is None:
             return still_counted()
         return Response({"counted_at": seen.kept.counted_at, "stale": seen.stale} | seen.kept.found.as_dict())
-
-
-def grader_for(user: Any, uid: Any, permission: str = "view_graders") -> Grader:
-    """The grader, if the person may do this in its project."""
-    nothing = "There is no such grader, or you are not in its project."
-    return allowed(user, permission, grader_with_project(uid=uid), nothing, project_of=lambda grader: grader.project)
 
 
 def still_counted() -> Response:

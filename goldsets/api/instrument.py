@@ -7,7 +7,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from goldsets.api.calibration import ErrorsOut, grader_for, still_counted
+from goldsets.api.calibration import ErrorsOut, still_counted
+from goldsets.api.graders import grader_for
 from goldsets.api.statistics import BeingCountedOut, EstimateOut
 from goldsets.queries.instrument import asked_for
 from goldsets.tasks import look_at_instrument

@@ -166,11 +166,6 @@ def _count(n: int, words: str) -> str:
 
 
 # --- What is asked ----------------------------------------------------------------------------------------------------
-def grader_with_project(**named: Any) -> Grader | None:
-    """The grader of this `uid` or `pk`."""
-    return Grader.objects.select_related("project").filter(**named).first()
-
-
 def question(grader: Grader, asked: Mapping[str, Any]) -> Question:
     """Reads "version", "criterion", "against", "part", "limit" and "other", each of them optional.
 

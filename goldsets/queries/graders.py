@@ -104,6 +104,10 @@ def grader_by_uid(uid: Any) -> Grader | None:
     return Grader.objects.select_related("project").filter(uid=uid).first()
 
 
+def grader_by_id(grader_id: int) -> Grader:
+    return Grader.objects.select_related("project").get(pk=grader_id)
+
+
 def grader_by_name(project: Project, name: str) -> Grader | None:
     return Grader.objects.select_related("project").filter(project=project, name=name).first()
 

@@ -17,10 +17,10 @@ from goldsets.queries.calibration import (
     Question,
     Report,
     choices,
-    grader_with_project,
     question,
     rewarded_runs,
 )
+from goldsets.queries.graders import grader_by_uid
 from goldsets.tasks import look_at_calibration
 from reviews.errors import Invalid, NotFound
 from reviews.rules import check
@@ -90,7 +90,7 @@ def behind(request: HttpRequest, uid: str, version: int) -> HttpResponse:
 
 def grader_for(request: HttpRequest, uid: str) -> Grader:
     """The grader with its project, for whoever may see graders there."""
-    grader = grader_with_project(uid=uid)
+    grader = grader_by_uid(uid)
     if grader is None:
         raise NotFound("There is no such grader.")
     check(request.user, "view_graders", grader.project)
