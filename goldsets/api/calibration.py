@@ -150,6 +150,33 @@ class CriterionErrorsOut(serializers.Serializer[Any]):
     errors = ErrorsOut()
 
 
+class PairPlaceOut(serializers.Serializer[Any]):
+    """Pairs shown in both orders."""
+
+    n = serializers.IntegerField()
+    consistent = EstimateOut()
+    always_first = serializers.IntegerField()
+    always_second = serializers.IntegerField()
+    test = HypothesisTestOut()
+
+
+class PairsOut(serializers.Serializer[Any]):
+    """Comparisons of two beside settled preferences, with what a judge of length or place alone would score."""
+
+    n_scored = serializers.IntegerField()
+    n_labelled = serializers.IntegerField()
+    n_level = serializers.IntegerField(help_text="Pairs that experts call level.")
+    agrees = EstimateOut(help_text="On pairs that experts do not call level.")
+    same = EstimateOut()
+    kappa = EstimateOut()
+    ceiling = EstimateOut(help_text="A rater's own answer against the label.")
+    longest = EstimateOut(help_text="The longer one wins.")
+    first = EstimateOut(help_text="The first one wins.")
+    position = PairPlaceOut()
+    both_orders = EstimateOut()
+    wrong = serializers.ListField(child=serializers.UUIDField(), help_text="At most 500.")
+
+
 class CalibrationOut(serializers.Serializer[Any]):
     """How a version judges beside the labels that stand. Held-out runs are left out unless asked for."""
 
@@ -177,6 +204,7 @@ class CalibrationOut(serializers.Serializer[Any]):
     more = MoreOut()
     cuts = GraderCutOut(many=True, help_text="The worst first.")
     criteria = CriterionErrorsOut(many=True)
+    pairs = PairsOut(allow_null=True)
     curve = CurveOut()
     certified = CertifiedOut()
     reliability = ReliabilityOut()
@@ -294,9 +322,11 @@ def _report(report: Report, reader: Any, grader: Grader) -> dict[str, Any]:
     """The report, without naming runs that the reader is judging just now."""
     told, found = report.as_dict(), report.found
     named = {*found.false_positives, *found.false_negatives, *found.rewarded.items}
-    named |= {item for cut in found.cuts for item in cut.items}
+    named |= {item for cut in found.cuts for item in cut.items} | set(report.pairs.wrong if report.pairs else ())
     open_to = {str(uid) for uid in readable(named, reader=reader, project=grader.project)}
     lists = [(part, "items") for part in (*told["cuts"], told["rewarded"])]
     for part, name in (*lists, (told, "false_positives"), (told, "false_negatives")):
         part[name] = [item for item in part[name] if item in open_to]
+    if told["pairs"]:
+        told["pairs"]["wrong"] = [item for item in told["pairs"]["wrong"] if item in open_to]
     return told

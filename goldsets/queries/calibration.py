@@ -14,9 +14,11 @@ from goldsets.models import Grader, GraderScore, GraderVersion
 from goldsets.models.grader import OVERALL
 from goldsets.queries.graded import first_scores, graded, scores_of
 from goldsets.queries.keeping import Seen, count_and_keep, seen
+from goldsets.queries.paired import paired_rows
 from goldsets.queries.verdicts import GATES, VERDICT, Against, Asked, against, asked_in
 from goldsets.stats.calibration import LIMIT, Calibration, calibrated, plain
 from goldsets.stats.grading import Errors, errors
+from goldsets.stats.pairwise import PairCalibration, paired
 from goldsets.stats.watching import Watch, watch
 from reviews.enums import UNANSWERED, Basis, CriterionKind, GateAnswer, ItemKind, Purpose
 from reviews.errors import Invalid
@@ -26,7 +28,7 @@ from reviews.queries.listings import held_by
 # So many scores are counted while somebody waits.
 FEW_SCORES = 2_000
 # Raise it with every change of the classes that are kept.
-FORM = 2
+FORM = 3
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,7 @@ class Report:
     limit: float
     threshold_words: str
     found: Calibration
+    pairs: PairCalibration | None
     criteria: tuple[CriterionErrors, ...]
     n_contradicted: int
     n_held_out: int
@@ -134,7 +137,9 @@ class Report:
 
     @property
     def missing(self) -> list[str]:
-        said = self.found.missing
+        said = [] if self.pairs and not self.found.n_scored else self.found.missing
+        if self.pairs and not self.pairs.n_labelled:
+            said.append("No scored pair has a settled preference yet.")
         if self.n_not_scored:
             said.append(f"{_count(self.n_not_scored, 'labelled run')} without a score of this version.")
         return said
@@ -158,7 +163,12 @@ class Report:
                 "n_not_scored",
             )
         }
-        return told | {"criteria": plain(self.criteria), **self.found.as_dict(), "missing": self.missing}
+        return told | {
+            "criteria": plain(self.criteria),
+            "pairs": plain(self.pairs),
+            **self.found.as_dict(),
+            "missing": self.missing,
+        }
 
 
 def _count(n: int, words: str) -> str:
@@ -280,11 +290,18 @@ def calibration(asked: Question) -> Report:
         limit=asked.limit,
         threshold_words=words,
         found=calibrated(pairs.rows, threshold, limit=asked.limit, other=beside),
+        pairs=_pairs(asked),
         criteria=_by_criterion(asked, known),
         n_contradicted=pairs.n_contradicted,
         n_held_out=0 if asked.reads_sealed else pairs.n_held_out,
         n_not_scored=_not_scored(version, asked.criterion),
     )
+
+
+def _pairs(asked: Question) -> PairCalibration | None:
+    """Of a version that scored comparisons of two."""
+    rows = paired_rows(asked.version, asked.criterion, part=asked.part)
+    return paired(rows) if rows else None
 
 
 def threshold_of(version: GraderVersion) -> tuple[float, str]:

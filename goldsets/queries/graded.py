@@ -61,7 +61,7 @@ def graded(
     scores = _scores(scored)
     labelled = _labels(items, held, asked)
     said = _said(items, held, asked)
-    split_of = _Splits(version.grader.project)
+    split_of = Splits(version.grader.project)
     rows, left_out = [], 0
     for pk, uid, task, family, slices, marked, model, result in _about(items):
         split = split_of(task, family, marked)
@@ -136,7 +136,7 @@ def _about(items: QuerySet[Item]) -> Iterable[tuple[Any, ...]]:
     return columns.iterator(chunk_size=BATCH)
 
 
-class _Splits:
+class Splits:
     """Where a task's runs lie: in the split its family was dealt to, in none, or held out. Two queries."""
 
     def __init__(self, project: Project) -> None:
@@ -168,12 +168,12 @@ def _labels(items: QuerySet[Item], held: Against, asked: Mapping[int, Asked]) ->
     return found
 
 
-def _said(items: QuerySet[Item], held: Against, asked: Mapping[int, Asked]) -> dict[int, list[bool]]:
-    """By item what each rater's answers come to."""
+def counting_judgments(items: QuerySet[Item]) -> QuerySet[Judgment]:
+    """Each rater's first answer to these items, as it stood before any decision of a lead."""
     decided = Adjudication.objects.filter(
         queue_item__queue=OuterRef("queue"), queue_item__item=OuterRef("item"), created_at__lte=OuterRef("submitted_at")
     )
-    counting = (
+    return (
         Judgment.objects.filter(
             item__in=items.values("pk"),
             queue__purpose=Purpose.WORK,
@@ -185,6 +185,11 @@ def _said(items: QuerySet[Item], held: Against, asked: Mapping[int, Asked]) -> d
         .order_by("assignment", "-revision")
         .distinct("assignment")
     )
+
+
+def _said(items: QuerySet[Item], held: Against, asked: Mapping[int, Asked]) -> dict[int, list[bool]]:
+    """By item what each rater's answers come to."""
+    counting = counting_judgments(items)
     answers = _answers(Rating.objects.filter(judgment__in=counting.values("pk")), "judgment", asked)
     found: dict[int, list[bool]] = defaultdict(list)
     for judgment, item in counting.values_list("pk", "item").iterator(chunk_size=BATCH):

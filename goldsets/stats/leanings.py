@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr
-from scipy.stats import fisher_exact
 
 from goldsets.stats.proportion import wilson
 from reviews.stats.bias import mcnemar
@@ -147,6 +146,9 @@ def own_kind(own: Sequence[bool], passes: Sequence[bool], truth: Sequence[bool])
     name, method = "Own family against others", "Fisher's exact test, two-sided"
     if not n or not m:
         return OwnKind(*shares, without_test(name, n + m, method, Reason.NO_PAIRS))
+    # Inside, because importing scipy.stats takes longer and more memory than all the rest of a web process.
+    from scipy.stats import fisher_exact
+
     p = float(fisher_exact([[a, n - a], [b, m - b]]).pvalue)
     return OwnKind(*shares, HypothesisTest(name, min(1.0, p), n + m, method=method))
 

@@ -4,17 +4,21 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from reviews.enums import Basis, QueueItemState
+from reviews.enums import Basis, ItemKind, QueueItemState, Tie
 from reviews.models import (
+    Candidate,
     Item,
     Label,
     LabelValue,
     Outcome,
     Queue,
     QueueItem,
+    Step,
     Task,
     Trajectory,
 )
+from reviews.trajectories.schema import Step as StepBody
+from reviews.trajectories.schema import encode_step
 from tests import factories as make
 
 _numbers = itertools.count(1)
@@ -63,7 +67,7 @@ def runs(project: Any, rows: Iterable[Mapping[str, Any]]) -> list[Item]:
     return Item.objects.bulk_create(Item(project=project, trajectory=run) for run in made)
 
 
-def settled(project: Any, items: list[Item], values: Iterable[Mapping[str, int]], **queue: Any) -> Queue:
+def settled(project: Any, items: list[Item], values: Iterable[Mapping[str, Any]], **queue: Any) -> Queue:
     """A queue in which each item has a label with these values by criterion key; empty values leave it unsettled."""
     made = make.queue(project, items=[], **queue)
     criteria = {criterion.key: criterion for criterion in made.rubric.criteria.all()}
@@ -91,8 +95,53 @@ def settled(project: Any, items: list[Item], values: Iterable[Mapping[str, int]]
         for item in items
     )
     LabelValue.objects.bulk_create(
-        LabelValue(label=label_of[item.pk], criterion=criteria[key], value=value, basis=Basis.UNANIMOUS)
+        LabelValue(
+            label=label_of[item.pk],
+            criterion=criteria[key],
+            basis=Basis.UNANIMOUS,
+            **(value if isinstance(value, Mapping) else {"value": value}),
+        )
         for item, row in zip(items, values, strict=True)
         for key, value in row.items()
     )
     return made
+
+
+def pairs(project: Any, rows: Iterable[Mapping[str, Any]]) -> list[Item]:
+    """A comparison of two for each {"task", "lengths": (first, second)}; a side is a step of so many characters."""
+    rows = list(rows)
+    sides = runs(project, [row for row in rows for _side in (0, 1)])
+    Step.objects.bulk_create(
+        Step(trajectory=item.run, position=1, role="agent", body=_saying_so_much(n))
+        for item, n in zip(sides, [n for row in rows for n in row.get("lengths", (1, 1))], strict=True)
+    )
+    made = Item.objects.bulk_create(
+        Item(
+            project=project,
+            kind=ItemKind.COMPARISON,
+            task=first.subject,
+            content_hash=f"{next(_numbers):064x}".replace("0", "d", 1),
+        )
+        for first in sides[::2]
+    )
+    Candidate.objects.bulk_create(
+        Candidate(item=item, position=position, trajectory=sides[2 * number + position - 1].run)
+        for number, item in enumerate(made)
+        for position in (1, 2)
+    )
+    return made
+
+
+def _saying_so_much(characters: int) -> str:
+    return encode_step(StepBody(role="agent", text="x" * characters)).decode()
+
+
+def preferred(project: Any, items: list[Item], better: Iterable[int | None]) -> Queue:
+    """A queue that settles which is better: 1 the first, -1 the second, 0 neither; None leaves a comparison open."""
+    better = list(better)
+    ties = [Tie.EQUALLY_GOOD.value, Tie.EQUALLY_BAD.value]
+    asked = {"key": "better", "title": "Better", "kind": "preference", "settings": {"form": "pair", "ties": ties}}
+    values = [
+        {} if one is None else {"better": {"tie": ties[0]} if one == 0 else {"ranks": [1, 2][::one]}} for one in better
+    ]
+    return settled(project, items, values, criteria=[asked], rubric={"item_kind": ItemKind.COMPARISON})

@@ -86,6 +86,13 @@ class Command(GraderCommand):
                 f"{both.first_only:,}, that one on {both.second_only:,}; "
                 + (f"McNemar p {test.p:.3g}." if test.p is not None else test.words)
             )
+        if report.pairs:
+            pairs = report.pairs
+            self.stdout.write(f"Pairs: {pairs.n_scored:,} scored, {pairs.n_labelled:,} settled")
+            for one in (pairs.agrees, pairs.same, pairs.kappa, pairs.ceiling, pairs.longest, pairs.first):
+                self.stdout.write(f"{one.statistic}: {in_words(one)}")
+            if pairs.position.n:
+                self.stdout.write(f"{pairs.both_orders.statistic}: {in_words(pairs.both_orders)}")
         for sentence in report.missing:
             self.stdout.write(f"Missing: {sentence}")
 

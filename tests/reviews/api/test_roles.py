@@ -267,6 +267,7 @@ TABLE = [
     ("get", "graders/{grader}/scores/", None, LEAD_ENGINEER),
     ("get", "graders/{grader}/calibration/", None, LEAD_ENGINEER),
     ("get", "graders/{grader}/watch/", None, LEAD_ENGINEER),
+    ("get", "graders/{grader}/instrument/", None, LEAD_ENGINEER),
     ("post", "graders/{grader}/scores/", {"scores": [{"item": "{item}", "value": 1}]}, LEAD_ENGINEER),
     ("get", "projects/{slug}/splits/", None, LEAD_ENGINEER),
     ("post", "projects/{slug}/splits/", {"train": 60, "calibration": 20, "held_out": 20}, LEAD),
