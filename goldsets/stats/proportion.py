@@ -33,7 +33,7 @@ def clopper_pearson(right: int, n: int, *, statistic: str = "proportion", confid
 
 
 def difference(first: Estimate, second: Estimate, *, statistic: str) -> Estimate:
-    """The second share minus the first, of different trials, both with Wilson's interval (Newcombe 1998, method 10)."""
+    """The second share minus the first, of different trials, from Wilson's intervals (Newcombe 1998a, method 10)."""
     n = first.n_units + second.n_units
     bare = Estimate(statistic, None, n_units=n, method="95% Newcombe, from Wilson's intervals")
     ends = first.value, first.low, first.high, second.value, second.low, second.high
