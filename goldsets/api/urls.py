@@ -26,6 +26,7 @@ from goldsets.api.graders import (
     GraderVersions,
 )
 from goldsets.api.guards import Guards
+from goldsets.api.instrument import GraderInstrument
 from goldsets.api.judges import (
     JudgeRunCancel,
     JudgeRunDetail,
@@ -35,7 +36,6 @@ from goldsets.api.judges import (
     Judges,
     JudgeStart,
 )
-from goldsets.api.instrument import GraderInstrument
 from goldsets.api.leaks import Benchmarks, Leaks, LeaksSign
 from goldsets.api.ledger import LedgerOfProject, Prices
 from goldsets.api.pace import QueuePaceView
