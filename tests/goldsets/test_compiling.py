@@ -171,7 +171,8 @@ def test_levels_options_and_every_gate_can_be_decided(project, engineer):
     ("asked", "words"),
     [
         ({"criterion": "nonsense"}, "cannot be compiled"),
-        ({"criterion": "authorised", "rung": "judge"}, "cannot be compiled"),
+        ({"criterion": "authorised", "rung": "oracle"}, "cannot be compiled"),
+        ({"criterion": "authorised", "rung": "judge"}, "Name a judge of this decision"),
         ({"criterion": "authorised", "rung": "rules"}, "at least one rule"),
         ({"criterion": "authorised", "rules": ALWAYS_NO}, "Only the rung of rules"),
         ({"criterion": "authorised", "rung": "rules", "rules": [{"name": "x", "verdict": 2}]}, "Rule 1: its verdict"),

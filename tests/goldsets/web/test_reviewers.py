@@ -152,7 +152,8 @@ def _sha(artefact):
     [
         ({"criterion": "nonsense"}, "criterion"),
         ({"criterion": "success"}, "at_least"),
-        ({"rung": "judge"}, "rung"),
+        ({"rung": "oracle"}, "rung"),
+        ({"rung": "judge"}, "judge"),
         ({"rules": [{"name": "x", "verdict": 1}]}, "rules"),
     ],
 )
