@@ -119,7 +119,7 @@ class VersionStoodOut(serializers.Serializer[Any]):
         return stood.promotion is not None
 
 
-class MatrixOut(serializers.Serializer[Any]):
+class ProbeMatrixOut(serializers.Serializer[Any]):
     versions = VersionStoodOut(many=True, help_text="The newest first, at most eight.")
 
 
@@ -209,10 +209,10 @@ class Probes(AssayView):
 
 
 class ProbeMatrix(AssayView):
-    @extend_schema(operation_id="probes_matrix", tags=["graders"], responses=MatrixOut)
+    @extend_schema(operation_id="probes_matrix", tags=["graders"], responses=ProbeMatrixOut)
     def get(self, request: Request, uid: str) -> Response:
         """How the latest versions stood up, by kind of probe. For leads and engineers."""
-        return Response(MatrixOut({"versions": matrix_of(_grader(request.user, uid, "view_graders"))}).data)
+        return Response(ProbeMatrixOut({"versions": matrix_of(_grader(request.user, uid, "view_graders"))}).data)
 
 
 class Hook(AssayView):
