@@ -68,8 +68,6 @@ def lead_pages(made: Desk) -> list[str]:
             "guards",
             "ledger",
             "prices",
-            "ledger",
-            "prices",
             "graders",
         )
     ]
