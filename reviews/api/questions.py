@@ -26,7 +26,7 @@ class QuestionOut(serializers.ModelSerializer[Question]):
     """`place` is the number of the step or line; `answer` is absent until there is one."""
 
     assignment = serializers.UUIDField(source="assignment.uid")
-    candidate = serializers.SerializerMethodField(help_text="Whose step, by its place on your screen.")
+    candidate = serializers.IntegerField(required=False, help_text="Whose step, by its place on your screen.")
     answer = serializers.CharField(required=False)
 
     class Meta:
@@ -44,11 +44,11 @@ class QuestionOut(serializers.ModelSerializer[Question]):
             "answered_at",
         ]
 
-    def get_candidate(self, question: Question) -> int | None:
+    def candidate_of(self, question: Question) -> int | None:
         return order_of(question.assignment).index(question.candidate) + 1 if question.candidate else None
 
     def to_representation(self, question: Question) -> dict[str, Any]:
-        row = super().to_representation(question)
+        row = {**super().to_representation(question), "candidate": self.candidate_of(question)}
         absent = [name for name in ("place", "candidate", "answered_at") if row[name] is None] + (
             [] if row["answer"] else ["answer"]
         )
@@ -110,7 +110,10 @@ class WaitingQuestion(QuestionOut):
         ]
 
     assignment = None
-    candidate = serializers.IntegerField(help_text="Whose step, by its position in the item.")
+    candidate = serializers.IntegerField(required=False, help_text="Whose step, by its position in the item.")
+
+    def candidate_of(self, question: Question) -> int | None:
+        return question.candidate
 
     def get_line(self, question: Question) -> str:
         return line_of(question)
