@@ -77,7 +77,7 @@ class SavingOut(serializers.Serializer[Any]):
     ahead = EstimateOut(help_text="Of all that wait.")
 
 
-class ForecastOut(serializers.Serializer[Any]):
+class SavingsOut(serializers.Serializer[Any]):
     reviewer = serializers.UUIDField()
     title = serializers.CharField()
     minutes = SavingOut()
@@ -103,7 +103,7 @@ class LedgerOut(serializers.Serializer[Any]):
     rungs = RungOut(many=True)
     recipes = LedgerLineOut(many=True)
     weeks = LedgerLineOut(many=True)
-    forecasts = ForecastOut(many=True, help_text="Of proven reviewers; nothing is certified of others.")
+    forecasts = SavingsOut(many=True, help_text="Of proven reviewers; nothing is certified of others.")
 
 
 class LedgerOfProject(AssayView):

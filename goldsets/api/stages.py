@@ -66,7 +66,7 @@ class CountsOut(serializers.Serializer[Any]):
     audited = serializers.IntegerField()
 
 
-class WatchedOut(serializers.Serializer[Any]):
+class StageWatchedOut(serializers.Serializer[Any]):
     audited = EstimateOut()
     on_gold = EstimateOut()
     chart = ChartOut()
@@ -82,10 +82,10 @@ class LiveOut(serializers.Serializer[Any]):
     agreement_of_all = EstimateOut(help_text="In shadow, on every verdict.")
     kinds = KindOut(many=True)
     why_not = serializers.ListField(child=serializers.CharField())
-    watched = WatchedOut()
+    watched = StageWatchedOut()
 
 
-class VerdictOut(serializers.ModelSerializer[StageVerdict]):
+class StageVerdictOut(serializers.ModelSerializer[StageVerdict]):
     """A verdict on an item that is settled; of others nothing is told."""
 
     item = serializers.UUIDField(source="queue_item.item.uid")
@@ -105,7 +105,7 @@ class StartIn(serializers.Serializer[Any]):
     work = serializers.ChoiceField(StageWork.choices, required=False)
 
 
-class ChangeIn(serializers.Serializer[Any]):
+class StageChangeIn(serializers.Serializer[Any]):
     audit_share = Rate(required=False)
     work = serializers.ChoiceField(StageWork.choices, required=False)
 
@@ -142,18 +142,18 @@ class StageDetail(AssayView):
         """What live items say of a stage. For leads."""
         return Response(LiveOut(live_of(_stage(request.user, uid, "view_agreement"))).data)
 
-    @extend_schema(operation_id="stage_change", tags=["reviewers"], request=ChangeIn, responses=StageOut)
+    @extend_schema(operation_id="stage_change", tags=["reviewers"], request=StageChangeIn, responses=StageOut)
     def patch(self, request: Request, uid: str) -> Response:
         """Change how much is audited, or what becomes of its labels when it is rolled back. For leads."""
         stage = _stage(request.user, uid, "manage_queue")
-        return Response(StageOut(change_stage(actor=request.user, stage=stage, **self.body(ChangeIn))).data)
+        return Response(StageOut(change_stage(actor=request.user, stage=stage, **self.body(StageChangeIn))).data)
 
 
 class StageVerdicts(AssayView):
-    @extend_schema(operation_id="stage_verdicts", tags=["reviewers"], responses=VerdictOut(many=True))
+    @extend_schema(operation_id="stage_verdicts", tags=["reviewers"], responses=StageVerdictOut(many=True))
     def get(self, request: Request, uid: str) -> Response:
         """Its verdicts on items that are settled, the latest first. For leads."""
-        return self.page(told_verdicts(_stage(request.user, uid, "view_agreement")), VerdictOut)
+        return self.page(told_verdicts(_stage(request.user, uid, "view_agreement")), StageVerdictOut)
 
 
 class StageDecide(AssayView):
