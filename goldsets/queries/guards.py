@@ -96,7 +96,7 @@ def tasks_unseen(version: GraderVersion) -> Iterator[tuple[int, TaskSeen]]:
 
 def axes(project: Project, reader: Any) -> list[Axis]:
     """Every axis with its guards. A task that this reader has in hand is not among the flagged."""
-    asked = {pk: one for pk, one in asked_in(project).items() if one.key in AXES}
+    asked = {pk: one for pk, one in asked_in(project, ItemKind.TASK).items() if one.key in AXES}
     truths = _truths(project, asked)
     graders = Grader.objects.filter(project=project, criterion__in=AXES).order_by("name")
     rows: dict[str, list[GuardRow]] = {key: [] for key in AXES}

@@ -11,7 +11,7 @@ A gate on which the answer is unsure leaves the run without a verdict, unless an
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from reviews.enums import Block, CriterionKind, GateAnswer, Scope
+from reviews.enums import Block, CriterionKind, GateAnswer, ItemKind, Scope
 from reviews.errors import Invalid
 from reviews.models import Criterion, Project
 
@@ -54,9 +54,9 @@ class Asked:
         return None if self.middle is None else value > self.middle
 
 
-def asked_in(project: Project) -> dict[int, Asked]:
-    """Every criterion of the project's rubrics, asked of a run as a whole, that can decide. One query."""
-    rows = Criterion.objects.filter(rubric__project=project, scope=Scope.ITEM, kind__in=DECIDING)
+def asked_in(project: Project, of: ItemKind = ItemKind.TRAJECTORY) -> dict[int, Asked]:
+    """Every criterion of the project's rubrics for such items, asked of one as a whole, that can decide. One query."""
+    rows = Criterion.objects.filter(rubric__project=project, rubric__item_kind=of, scope=Scope.ITEM, kind__in=DECIDING)
     return {row.pk: _asked(row) for row in rows.order_by("rubric", "position")}
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 from tests.architecture.source import ROOT, files, lines_with, named, tracked, tree
@@ -55,6 +56,16 @@ def test_every_module_says_what_it_is_for():
         if "migrations" not in path.parts and path.read_text().strip() and not ast.get_docstring(tree(path))
     ]
     assert silent == []
+
+
+def test_a_command_has_a_name_of_its_own():
+    """Of two with one name Django would run whichever app it finds first."""
+    commands = Counter(
+        path.stem
+        for path in files("*.py", "annotator", "reviews", "goldsets")
+        if path.parent.name == "commands" and path.stem != "__init__"
+    )
+    assert [name for name, times in commands.items() if times > 1] == []
 
 
 def test_imports_inside_functions_carry_their_reason():

@@ -19,6 +19,7 @@ from reviews.actions.dealing import claim
 from reviews.enums import OutcomeResult, Split
 from reviews.errors import Invalid
 from reviews.models import Event, QueueItem, Task
+from reviews.task_review import task_review
 from tests import factories as make
 from tests.factories import graders, labelled
 from tests.factories.furnished import judge
@@ -75,6 +76,11 @@ def test_the_report_holds_first_scores_against_labels(version, runs):
     cuts = {cut.title: (cut.errors.false_passes, cut.errors.failures) for cut in found.found.cuts}
     assert cuts["gate Only authorised accounts"] == (1, 3)
     assert cuts["family refunds"] == (1, 2)
+
+
+def test_what_is_asked_of_tasks_is_no_part_of_a_runs_verdict(project, version):
+    make.queue(project, items=[], criteria=task_review()["criteria"], rubric={"item_kind": "task"})
+    assert report(version).against_words == "no gate fails and Task success is above 1.5"
 
 
 def test_a_second_try_is_not_the_one_that_counts(version, runs):

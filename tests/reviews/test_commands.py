@@ -54,7 +54,7 @@ def test_a_file_of_answers_is_judged_in_the_order_in_which_the_queue_deals(desk,
     queue, ada = make.queue(desk, items=3, overlap=1), make.expert(desk, "Ada")
     rows = [answers(item, success=level) for level, item in enumerate(items_of(queue), 1)]
     file = write(*reversed(rows))
-    receipt = json.loads(run("judge", queue.slug, file, "--as", ada.email, "--json"))
+    receipt = json.loads(run("judge_from_file", queue.slug, file, "--as", ada.email, "--json"))
     dealt = [str(each.item.uid) for each in Assignment.objects.filter(rater=ada).order_by("pk")]
     assert receipt["judged"] == dealt
     assert sorted(dealt) == sorted(row["item"] for row in rows)
@@ -67,15 +67,15 @@ def test_a_file_of_answers_is_judged_in_the_order_in_which_the_queue_deals(desk,
 def test_the_same_file_twice_judges_nothing_again(desk, write):
     queue, ada = make.queue(desk, items=2, overlap=2), make.expert(desk, "Ada")
     file = write(*[answers(item) for item in items_of(queue)])
-    assert run("judge", queue.slug, file, "--as", ada.email).startswith("2 judged.")
-    assert run("judge", queue.slug, file, "--as", ada.email).startswith("0 judged.")
+    assert run("judge_from_file", queue.slug, file, "--as", ada.email).startswith("2 judged.")
+    assert run("judge_from_file", queue.slug, file, "--as", ada.email).startswith("0 judged.")
     assert Judgment.objects.count() == 2
 
 
 def test_an_item_without_answers_stays_with_its_rater(desk, write):
     queue, ada = make.queue(desk, items=2, overlap=1), make.expert(desk, "Ada")
     first, second = items_of(queue)
-    said = run("judge", queue.slug, write(answers(first)), "--as", ada.email)
+    said = run("judge_from_file", queue.slug, write(answers(first)), "--as", ada.email)
     assert said == f"1 judged. The next item, {second.uid}, has no answers in the file; it waits for {ada}.\n"
     assert claim(actor=ada, queue=queue).item == second
 
@@ -87,7 +87,7 @@ def test_quality_beside_a_failed_gate_is_refused_as_on_the_page(desk, write):
     row["answers"]["gates"]["consent"] = "fail"
     out = StringIO()
     with pytest.raises(CommandError, match=r"^1 of the file's lines were refused"):
-        call_command("judge", queue.slug, write(row), "--as", ada.email, stdout=out)
+        call_command("judge_from_file", queue.slug, write(row), "--as", ada.email, stdout=out)
     assert "line 1: criteria.success: " in out.getvalue()
     assert not Judgment.objects.exists()
 
@@ -98,7 +98,7 @@ def test_wrong_lines_are_named_and_the_others_judged(desk, write):
     out = StringIO()
     file = write("no JSON", answers(item), answers(item), {"item": 3})
     with pytest.raises(CommandError, match=r"^3 of the file's lines"):
-        call_command("judge", queue.slug, file, "--as", ada.email, "--json", stdout=out)
+        call_command("judge_from_file", queue.slug, file, "--as", ada.email, "--json", stdout=out)
     receipt = json.loads(out.getvalue())
     assert [row["line"] for row in receipt["refused"]] == [1, 3, 4]
     assert receipt["refused"][1]["reason"] == "Line 2 has answers for this item already."
@@ -108,16 +108,16 @@ def test_wrong_lines_are_named_and_the_others_judged(desk, write):
 def test_nobody_judges_who_may_not(desk, write):
     queue = make.queue(desk, items=1)
     stranger = make.person("Sam")
-    assert refused("judge", queue.slug, write(), "--as", stranger.email) == (
+    assert refused("judge_from_file", queue.slug, write(), "--as", stranger.email) == (
         "There is no such project, or you are not a member of it."
     )
-    assert refused("judge", queue.slug, write(), "--as", "no@one.example") == (
+    assert refused("judge_from_file", queue.slug, write(), "--as", "no@one.example") == (
         "There is nobody with the e-mail no@one.example."
     )
-    assert refused("judge", "nowhere", write(), "--as", stranger.email) == (
+    assert refused("judge_from_file", "nowhere", write(), "--as", stranger.email) == (
         "There is no queue with the address “nowhere”."
     )
-    assert "cannot be read" in refused("judge", queue.slug, "/no/such/file", "--as", stranger.email)
+    assert "cannot be read" in refused("judge_from_file", queue.slug, "/no/such/file", "--as", stranger.email)
 
 
 def test_a_practice_set_is_opened_from_labels(desk, write):

@@ -1,4 +1,4 @@
-"""`manage.py judge QUEUE FILE --as EMAIL`: submits a person's answers from a file, as the judge page would.
+"""`manage.py judge_from_file QUEUE FILE --as EMAIL`: submits a person's answers from a file, as the judge page would.
 
 The queue deals in an order of its own, as ever. It ends where nothing is left to deal, or where the item dealt has no
 answers in the file; that item stays with the person.
