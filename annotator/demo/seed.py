@@ -146,11 +146,9 @@ def seed(*, now: datetime, number: int = SEED) -> bool:
 
 def _take_stock() -> None:
     """Tell Postgres how much there is by now. Elsewhere its own sweep does; it does not see into a transaction."""
-    tables = [
-        model._meta.db_table for app in ("reviews", "goldsets") for model in apps.get_app_config(app).get_models()
-    ]
+    models = [model for app in ("reviews", "goldsets") for model in apps.get_app_config(app).get_models()]
     with connection.cursor() as cursor:
-        cursor.execute(f"ANALYZE {', '.join(tables)}")
+        cursor.execute(f"ANALYZE {', '.join(model._meta.db_table for model in models)}")
 
 
 def _workdays_before(now: datetime) -> list[datetime]:
