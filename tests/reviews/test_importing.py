@@ -44,7 +44,7 @@ from tests import factories
 
 pytestmark = pytest.mark.django_db
 
-SETTINGS = "environment, tools, data, prompt, reset, stochasticity, provenance, split, slice.NAME"
+SETTINGS = "environment, tools, data, prompt, reset, stochasticity, provenance, split, licence, slice.NAME"
 POLICY = "# Desk policy\n\n1. Ask before you act."
 
 
