@@ -31,6 +31,14 @@ hypothesis.settings.load_profile("assay")
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 # A slow hash protects passwords; there are none to protect here.
 django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# In use a page is better without its cache than late. Here the machine may be busy, and what was kept has to be there.
+django_settings.CACHES["default"]["OPTIONS"] |= {"socket_timeout": 30, "socket_connect_timeout": 30}
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """The databases go with their server, right after the run: dropping them one by one could only fail."""
+    return True
 
 
 @pytest.fixture(autouse=True)
