@@ -5,7 +5,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 # Of a batch so many objects and more live to its end, and hardly ever in a cycle: looking through them again and again
-# took a fifth of an import's writing and two fifths of an export.
+# took a seventh of an import's writing and two fifths of an export.
 LOOK_AFTER = 50_000
 
 
