@@ -1,5 +1,6 @@
 """Short of a decision: an item goes back to its raters, to a second lead or out of the way; and what is undone."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -73,7 +74,8 @@ def test_raters_are_asked_answer_and_the_item_waits_again(queue, lead, row, rate
     assert (row.state, row.waits_for) == (QueueItemState.WAITING, "disagreement")
     page = enter(lead).get(reverse("reviews:adjudicate", args=[queue.uid, row.uid])).content.decode()
     assert "It did not." in page
-    assert "Bob" not in page
+    # A token of the page may have these three letters in its middle.
+    assert not re.search(r"\bBob\b", page)
 
 
 def test_a_correction_answers_even_after_the_day_and_settles_where_they_now_agree(lead, row, raters):

@@ -372,7 +372,7 @@ def test_there_is_no_such_field_or_step(project, alice):
 def test_nothing_of_outcome_model_source_or_dates_is_on_a_raters_page(project, alice):
     item = make.item(project, model="secret-model-9", reward=0.125, data={"instruction": "hidden goal"})
     queue = make.queue(project, items=[item])
-    make.expert(project, "Bob")
+    make.expert(project, "Bartholomew")
     client, mine = enter(alice), claim(actor=alice, queue=queue)
     pages = [
         client.get("/"),
@@ -384,7 +384,7 @@ def test_nothing_of_outcome_model_source_or_dates_is_on_a_raters_page(project, a
     ]
     run = item.trajectory
     secrets = ["secret-model-9", "0.125", "hidden goal", run.source_name, run.source_format, run.content_hash]
-    secrets += [str(item.uid), str(run.uid), "Bob", run.created_at.isoformat()[:10], "/messages/0"]
+    secrets += [str(item.uid), str(run.uid), "Bartholomew", run.created_at.isoformat()[:10], "/messages/0"]
     for page in pages:
         for secret in secrets:
             assert secret not in page.content.decode()
