@@ -1,7 +1,7 @@
 """The scores of comparisons of two beside the preferences that experts settled on."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -20,17 +20,15 @@ def paired_rows(version: GraderVersion, criterion: str, *, part: str = "") -> li
     """Every comparison of two that the version scored on this criterion, first attempts alone. A fixed number of
     queries; held-out ones only where `part` asks for them."""
     scored = GraderScore.objects.filter(version=version, criterion=criterion)
-    items = (
-        Item.objects.filter(pk__in=scored.values("item"), kind=ItemKind.COMPARISON)
-        .annotate(sides=Count("candidates"))
-        .filter(sides=2)
-    )
-    about = _within(version, items, part)
+    # Which of them have two sides is asked once: grouped again within other queries it misleads the planner.
+    items = Item.objects.filter(pk__in=scored.values("item"), kind=ItemKind.COMPARISON)
+    about = _within(version, items.annotate(sides=Count("candidates")).filter(sides=2), part)
     if not about:
         return []
     said = _first_scores(scored, about)
-    gold = _preferences(_labels(items), "label__item")
-    raters = _preferences(Rating.objects.filter(judgment__in=counting_judgments(items).values("pk")), "judgment__item")
+    gold = _preferences(_labels(items), "label__item", about)
+    answers = Rating.objects.filter(judgment__in=counting_judgments(items).values("pk"))
+    raters = _preferences(answers, "judgment__item", about)
     lengths = _lengths(items)
     rows = []
     for pk, uid in about.items():
@@ -81,14 +79,15 @@ def _labels(items: QuerySet[Item]) -> QuerySet[LabelValue]:
     return LabelValue.objects.filter(label__in=standing.values("label"))
 
 
-def _preferences(values: QuerySet[Any], item: str) -> dict[int, list[int]]:
-    """By item what each answer prefers, with the first preference that its rubric asks for; 0 where both are level."""
+def _preferences(values: QuerySet[Any], item: str, about: Container[int]) -> dict[int, list[int]]:
+    """By item it is about what each answer prefers, with the first preference that its rubric asks for; 0 where both
+    are level."""
     asked = values.filter(
         criterion__kind=CriterionKind.PREFERENCE, criterion__scope=Scope.ITEM, candidate=None
     ).exclude(Exists(_earlier(values)))
     found: dict[int, list[int]] = defaultdict(list)
     for pk, ranks, tie in asked.values_list(item, "ranks", "tie").iterator(chunk_size=BATCH):
-        if tie or ranks:
+        if pk in about and (tie or ranks):
             found[pk].append(0 if tie else _better(ranks))
     return found
 
