@@ -484,7 +484,7 @@ MOST_CUTS = 16
 
 
 @dataclass(frozen=True)
-class SquareMark:
+class Dot:
     """A dot with its whisker, both in the figure's units, and what it says in a sentence."""
 
     x: float
@@ -505,7 +505,7 @@ class SquareFigure:
     bottom: int
     diagonal: str
     points: str
-    marks: tuple[SquareMark, ...]
+    marks: tuple[Dot, ...]
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
     x_title: str
@@ -532,7 +532,7 @@ def square_figure(
         diagonal=f"{SQUARE_LEFT},{SQUARE_BOTTOM} {SQUARE_RIGHT},{SQUARE_TOP}" if diagonal else "",
         points=" ".join(f"{_across(x)},{_up(y)}" for x, y in points),
         marks=tuple(
-            SquareMark(
+            Dot(
                 x=_across(x),
                 y=_up(y),
                 low_y=_up(estimate.low) if estimate and estimate.low is not None else None,
@@ -621,17 +621,6 @@ LONGEST_PART_NAME = 12
 
 
 @dataclass(frozen=True)
-class PartingMark:
-    """One part on one line: where it stands, its whisker, and a sentence."""
-
-    x: float
-    y: float
-    low_y: float | None
-    high_y: float | None
-    words: str
-
-
-@dataclass(frozen=True)
 class PartingFigure:
     """Two lines over the same parts, from 0 to 1. Where both hold the same, they lie on each other."""
 
@@ -645,8 +634,8 @@ class PartingFigure:
     title_y: int
     proxy: str
     gold: str
-    proxy_marks: tuple[PartingMark, ...]
-    gold_marks: tuple[PartingMark, ...]
+    proxy_marks: tuple[Dot, ...]
+    gold_marks: tuple[Dot, ...]
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
     x_title: str
@@ -660,9 +649,9 @@ def parting_figure(found: Watched, *, by: str = "") -> PartingFigure | None:
         return None
     places = _places([part.distance for part in parts])
 
-    def marks(estimates: Sequence[Estimate]) -> tuple[PartingMark, ...]:
+    def marks(estimates: Sequence[Estimate]) -> tuple[Dot, ...]:
         return tuple(
-            PartingMark(
+            Dot(
                 x=x,
                 y=_height(estimate.value or 0.0),
                 low_y=_height(estimate.low) if estimate.low is not None else None,

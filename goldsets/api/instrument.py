@@ -9,21 +9,11 @@ from rest_framework.response import Response
 
 from goldsets.api.calibration import ErrorsOut, still_counted
 from goldsets.api.graders import grader_for
+from goldsets.api.releases import CheckOut
 from goldsets.api.statistics import BeingCountedOut, EstimateOut
 from goldsets.queries.instrument import asked_for
 from goldsets.tasks import look_at_instrument
 from reviews.api.base import AssayView
-
-
-class GradeCheckOut(serializers.Serializer[Any]):
-    """One check. `passed` is null for what is told and decides nothing."""
-
-    key = serializers.CharField()
-    title = serializers.CharField()
-    passed = serializers.BooleanField(allow_null=True)
-    said = serializers.CharField()
-    wanted = serializers.CharField(allow_blank=True)
-    estimate = EstimateOut(allow_null=True)
 
 
 class BandOut(serializers.Serializer[Any]):
@@ -97,7 +87,7 @@ class InstrumentOut(serializers.Serializer[Any]):
     model = serializers.CharField(allow_blank=True, help_text="Whose pass rates are held to the terms.")
     terms = serializers.DictField(child=serializers.FloatField())
     holds = serializers.BooleanField()
-    checks = GradeCheckOut(many=True)
+    checks = CheckOut(many=True)
     bands = ModelBandOut(many=True)
     sensitivity = SensitivityOut()
     coverage = FamilyCoverageOut(many=True)

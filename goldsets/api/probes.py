@@ -12,11 +12,11 @@ from rest_framework.response import Response
 
 from goldsets.actions.probe_work import MOST_IMPORTED, import_answers, start_probes
 from goldsets.actions.probes import MOST_PROBES, check_probe, make_probes, promote_version, set_hook
+from goldsets.api.graders import grader_for, version_for
 from goldsets.api.judges import Dollars
 from goldsets.api.statistics import EstimateOut
 from goldsets.enums import ProbeKind, ProbeRunState, ProbeSource, ProbeState
-from goldsets.models import Grader, GraderPromotion, GraderVersion, Probe, ProbeAnswer, ProbeRun
-from goldsets.queries.graders import grader_by_uid, version_by_number
+from goldsets.models import GraderPromotion, Probe, ProbeAnswer, ProbeRun
 from goldsets.queries.probes import (
     answers_of,
     exported_probes,
@@ -30,10 +30,9 @@ from goldsets.queries.probes import (
 )
 from goldsets.tasks import run_probes
 from reviews.api.base import AssayView, Text, Whole, YesNo, allowed, project_for
-from reviews.errors import Invalid, NotFound
+from reviews.errors import Invalid
 from reviews.queries.listings import queue_in
 
-NO_GRADER = "There is no such grader, or you are not in its project."
 NO_PROBE = "There is no such probe, or you are not in its project."
 NO_RUN = "There is no such run of probes, or you are not in its project."
 
@@ -180,27 +179,16 @@ class PromotionOut(serializers.ModelSerializer[GraderPromotion]):
         fields = ["uid", "version", "missing", "reason", "promoted_at"]
 
 
-def _grader(person: Any, uid: Any, permission: str) -> Grader:
-    return allowed(person, permission, grader_by_uid(uid), NO_GRADER, project_of=lambda grader: grader.project)
-
-
-def _version(person: Any, uid: Any, number: int, permission: str) -> GraderVersion:
-    version = version_by_number(_grader(person, uid, permission), number)
-    if version is None:
-        raise NotFound("This grader has no such version.")
-    return version
-
-
 class Probes(AssayView):
     @extend_schema(operation_id="probes_list", tags=["graders"], responses=ProbeOut(many=True))
     def get(self, request: Request, uid: str) -> Response:
         """A grader's probes with what is expected of each. For leads and engineers."""
-        return self.page(probes_of(_grader(request.user, uid, "view_graders")), ProbeOut)
+        return self.page(probes_of(grader_for(request.user, uid)), ProbeOut)
 
     @extend_schema(operation_id="probes_make", tags=["graders"], request=ProbesIn, responses={201: ProbesMadeOut})
     def post(self, request: Request, uid: str) -> Response:
         """Propose probes made from the settled runs of a queue. For leads and engineers."""
-        grader = _grader(request.user, uid, "manage_graders")
+        grader = grader_for(request.user, uid, "manage_graders")
         asked = self.body(ProbesIn)
         queue = queue_in(grader.project, asked.pop("queue"))
         if queue is None:
@@ -212,14 +200,14 @@ class ProbeMatrix(AssayView):
     @extend_schema(operation_id="probes_matrix", tags=["graders"], responses=ProbeMatrixOut)
     def get(self, request: Request, uid: str) -> Response:
         """How the latest versions stood up, by kind of probe. For leads and engineers."""
-        return Response(ProbeMatrixOut({"versions": matrix_of(_grader(request.user, uid, "view_graders"))}).data)
+        return Response(ProbeMatrixOut({"versions": matrix_of(grader_for(request.user, uid))}).data)
 
 
 class Hook(AssayView):
     @extend_schema(operation_id="grader_hook_set", tags=["graders"], request=HookIn, responses={201: HookOut})
     def post(self, request: Request, uid: str) -> Response:
         """Say at which address a grader is asked about probes. For leads and engineers."""
-        grader = _grader(request.user, uid, "manage_graders")
+        grader = grader_for(request.user, uid, "manage_graders")
         return Response(HookOut(set_hook(actor=request.user, grader=grader, **self.body(HookIn))).data, status=201)
 
 
@@ -245,13 +233,13 @@ class VersionProbes(AssayView):
     @extend_schema(operation_id="probe_runs_list", tags=["graders"], responses=ProbeRunOut(many=True))
     def get(self, request: Request, uid: str, number: int) -> Response:
         """Runs of probes put to a version. For leads and engineers."""
-        version = _version(request.user, uid, number, "view_graders")
+        version = version_for(request.user, uid, number)
         return self.page(runs_of_version(version).order_by("pk"), ProbeRunOut)
 
     @extend_schema(operation_id="probes_put", tags=["graders"], request=ProbeRunIn, responses={202: ProbeRunOut})
     def post(self, request: Request, uid: str, number: int) -> Response:
         """Put all approved probes to a version. For leads and engineers."""
-        version = _version(request.user, uid, number, "manage_graders")
+        version = version_for(request.user, uid, number, "manage_graders")
         run = start_probes(actor=request.user, version=version, **self.body(ProbeRunIn))
         run_probes.delay(run.pk)
         return Response(ProbeRunOut(run).data, status=202)
@@ -263,7 +251,7 @@ class ProbesOut(AssayView):
     )
     def get(self, request: Request, uid: str, number: int) -> HttpResponse:
         """Approved probes as JSON lines, without what is expected, for a grader elsewhere. For leads and engineers."""
-        version = _version(request.user, uid, number, "manage_graders")
+        version = version_for(request.user, uid, number, "manage_graders")
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in exported_probes(version))
         return HttpResponse(lines, content_type="application/x-ndjson")
 
@@ -272,7 +260,7 @@ class ProbeScores(AssayView):
     @extend_schema(operation_id="probes_scores", tags=["graders"], request=ProbeScoresIn, responses={201: ProbeRunOut})
     def post(self, request: Request, uid: str, number: int) -> Response:
         """Bring in what a grader elsewhere said of exported probes. For leads and engineers."""
-        version = _version(request.user, uid, number, "manage_graders")
+        version = version_for(request.user, uid, number, "manage_graders")
         run = import_answers(actor=request.user, version=version, **self.body(ProbeScoresIn))
         return Response(ProbeRunOut(run).data, status=201)
 
@@ -281,7 +269,7 @@ class Promote(AssayView):
     @extend_schema(operation_id="grader_promote", tags=["graders"], request=PromoteIn, responses={201: PromotionOut})
     def post(self, request: Request, uid: str, number: int) -> Response:
         """Promote a version that no kind of probe fooled. For leads and engineers; with a reason, for leads."""
-        version = _version(request.user, uid, number, "manage_graders")
+        version = version_for(request.user, uid, number, "manage_graders")
         made = promote_version(actor=request.user, version=version, **self.body(PromoteIn))
         return Response(PromotionOut(made).data, status=201)
 

@@ -31,6 +31,8 @@ class TermsOut(serializers.Serializer[Any]):
 
 
 class CheckOut(serializers.Serializer[Any]):
+    """One check. `passed` is null for what is told and decides nothing."""
+
     key = serializers.CharField()
     title = serializers.CharField()
     passed = serializers.BooleanField(allow_null=True)

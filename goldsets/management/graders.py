@@ -5,13 +5,21 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from goldsets.actions.calibrating import read_sealed
+from goldsets.management.acting import acting_member
 from goldsets.management.reports import Rows
-from goldsets.models import Grader
+from goldsets.models import Grader, GraderVersion
+from reviews.enums import Role
 from reviews.management.finding import is_uid
 
 
 class GraderCommand(Rows):
     """A command `NAME GRADER [--version N] [--json]`."""
+
+    def log_reading(self, version: GraderVersion, criterion: str, email: str | None) -> None:
+        """Log that held-out runs are read, by who has that e-mail, or by the project's first lead or engineer."""
+        reader = acting_member(version.grader.project, email, Role.LEAD, Role.ENGINEER)
+        read_sealed(actor=reader, version=version, criterion=criterion)
 
     def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
         """Django's own --version, which says which Django this is, makes way for the grader's."""

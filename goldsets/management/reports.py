@@ -14,7 +14,10 @@ from reviews.stats.result import Estimate
 
 
 class Rows(BaseCommand):
-    """A command that prints tables."""
+    """A command that prints tables, or JSON."""
+
+    def print_json(self, report: Any) -> None:
+        self.stdout.write(json.dumps(report, indent=2, ensure_ascii=False, default=str))
 
     def print_rows(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Columns as wide as their widest cell; the first flush left, the others flush right."""
@@ -37,7 +40,7 @@ class QueueReport(Rows, ABC):
     def handle(self, **options: Any) -> None:
         report = self.report(find_queue(options["queue"]))
         if options["json"]:
-            self.stdout.write(json.dumps(self.as_json(report), indent=2, ensure_ascii=False, default=str))
+            self.print_json(self.as_json(report))
         else:
             self.print_table(report)
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from goldsets.enums import JUDGE_RUN_MOVES, JudgedState, JudgeRunState, JudgeScope
 from goldsets.models.grader import GraderVersion
 from reviews.models import Guideline, Item, Queue, Rubric
-from reviews.models.base import PublicModel, append_only
+from reviews.models.base import PublicModel, append_only, never_deleted, states_follow
 
 
 class JudgeSetup(models.Model):
@@ -59,14 +59,8 @@ class JudgeRun(PublicModel):
             ),
         ]
         triggers = [
-            pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete),
-            pgtrigger.FSM(
-                name="state_follows_its_order",
-                field="state",
-                transitions=sorted(
-                    (before.value, after.value) for before, following in JUDGE_RUN_MOVES.items() for after in following
-                ),
-            ),
+            never_deleted(),
+            states_follow(JUDGE_RUN_MOVES),
         ]
 
     def __str__(self) -> str:
@@ -97,7 +91,7 @@ class JudgedItem(models.Model):
         ordering = ["pk"]
         constraints = [models.UniqueConstraint(fields=["run", "item"], name="one_judged_item_per_run")]
         triggers = [
-            pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete),
+            never_deleted(),
             pgtrigger.Protect(
                 name="judged_once", operation=pgtrigger.Update, condition=~pgtrigger.Q(old__state=JudgedState.WAITING)
             ),

@@ -8,7 +8,7 @@ from django.utils import timezone
 from goldsets.enums import PROBE_MOVES, PROBE_RUN_MOVES, ProbeKind, ProbeRunState, ProbeSource, ProbeState
 from goldsets.models.grader import Grader, GraderVersion
 from reviews.models import Item, Label
-from reviews.models.base import PublicModel, append_only
+from reviews.models.base import PublicModel, append_only, never_deleted, states_follow
 
 
 class Probe(PublicModel):
@@ -48,17 +48,11 @@ class Probe(PublicModel):
             ),
         ]
         triggers = [
-            pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete),
+            never_deleted(),
             pgtrigger.ReadOnly(
                 name="a_probe_is_what_it_was", exclude=["state", "said", "note", "checked_by", "checked_at"]
             ),
-            pgtrigger.FSM(
-                name="state_follows_its_order",
-                field="state",
-                transitions=sorted(
-                    (before.value, after.value) for before, following in PROBE_MOVES.items() for after in following
-                ),
-            ),
+            states_follow(PROBE_MOVES),
         ]
 
     def __str__(self) -> str:
@@ -94,14 +88,8 @@ class ProbeRun(PublicModel):
     class Meta:
         ordering = ["-created_at"]
         triggers = [
-            pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete),
-            pgtrigger.FSM(
-                name="state_follows_its_order",
-                field="state",
-                transitions=sorted(
-                    (before.value, after.value) for before, following in PROBE_RUN_MOVES.items() for after in following
-                ),
-            ),
+            never_deleted(),
+            states_follow(PROBE_RUN_MOVES),
         ]
 
     def __str__(self) -> str:

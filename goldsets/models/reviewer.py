@@ -8,7 +8,7 @@ from django.utils import timezone
 from goldsets.enums import REVIEWER_MOVES, REVIEWER_RESULTS, ReviewerState, Rung
 from goldsets.models.grader import GraderVersion
 from reviews.models import Criterion, Guideline, Label, Project, Queue, QueueItem, Rubric
-from reviews.models.base import PublicModel, append_only
+from reviews.models.base import PublicModel, append_only, never_deleted, states_follow
 
 # All that may still change once it is known what came out.
 AFTER_THE_RESULT = ["state", "signed_by", "signed_at", "expired_at", "expired_because"]
@@ -83,14 +83,8 @@ class Reviewer(PublicModel):
             ),
         ]
         triggers = [
-            pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete),
-            pgtrigger.FSM(
-                name="state_follows_its_order",
-                field="state",
-                transitions=sorted(
-                    (before.value, after.value) for before, following in REVIEWER_MOVES.items() for after in following
-                ),
-            ),
+            never_deleted(),
+            states_follow(REVIEWER_MOVES),
             pgtrigger.Trigger(
                 name="result_is_final",
                 operation=pgtrigger.Update,

@@ -2,7 +2,6 @@
 
 import secrets
 
-import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -11,7 +10,7 @@ from django.utils import timezone
 
 from goldsets.enums import STAGE_LIVE, STAGE_MOVES, StageOutcome, StagePhase, StageState, StageWork
 from reviews.models import Guideline, Label, Queue, QueueItem, Rubric
-from reviews.models.base import PublicModel, append_only
+from reviews.models.base import PublicModel, append_only, never_deleted, states_follow
 
 from .reviewer import Reviewer
 
@@ -74,14 +73,8 @@ class Stage(PublicModel):
             ),
         ]
         triggers = [
-            pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete),
-            pgtrigger.FSM(
-                name="stage_follows_its_order",
-                field="state",
-                transitions=sorted(
-                    (before.value, after.value) for before, following in STAGE_MOVES.items() for after in following
-                ),
-            ),
+            never_deleted(),
+            states_follow(STAGE_MOVES, "stage_follows_its_order"),
         ]
 
     def __str__(self) -> str:

@@ -20,10 +20,9 @@ from goldsets.queries.calibration import (
     question,
     rewarded_runs,
 )
-from goldsets.queries.graders import grader_by_uid
 from goldsets.tasks import look_at_calibration
+from goldsets.web.graders import grader_for
 from reviews.errors import Invalid, NotFound
-from reviews.rules import check
 from reviews.web.access import project_page
 from reviews.web.pages import asked_of, number
 
@@ -86,15 +85,6 @@ def behind(request: HttpRequest, uid: str, version: int) -> HttpResponse:
         "back": reverse("goldsets:calibration", args=[uid, version]) + f"?{query}",
     }
     return grader_page(request, "goldsets/calibration_behind.html", grader, **context)
-
-
-def grader_for(request: HttpRequest, uid: str) -> Grader:
-    """The grader with its project, for whoever may see graders there."""
-    grader = grader_by_uid(uid)
-    if grader is None:
-        raise NotFound("There is no such grader.")
-    check(request.user, "view_graders", grader.project)
-    return grader
 
 
 def grader_page(request: HttpRequest, template: str, of: Grader, **context: Any) -> HttpResponse:

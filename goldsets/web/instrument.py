@@ -13,7 +13,8 @@ from goldsets.queries.calibration import choices
 from goldsets.queries.instrument import Asked, asked_for
 from goldsets.stats.instrument import TERMS
 from goldsets.tasks import look_at_instrument
-from goldsets.web.calibration import grader_for, grader_page
+from goldsets.web.calibration import grader_page
+from goldsets.web.graders import grader_for
 from reviews.errors import Invalid, NotFound
 from reviews.web.pages import asked_of
 

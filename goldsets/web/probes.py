@@ -14,7 +14,7 @@ from goldsets.actions.probes import check_probe, make_probes, promote_version, s
 from goldsets.enums import ProbeKind, ProbeRunState
 from goldsets.judging_forms import HookForm, MakeProbesForm, ProbeCheckForm, PromoteForm, PutProbesForm
 from goldsets.models import Grader, GraderVersion
-from goldsets.queries.graders import grader_by_uid, version_by_number
+from goldsets.queries.graders import version_by_number
 from goldsets.queries.probes import (
     ATTACKS,
     answers_of,
@@ -29,6 +29,7 @@ from goldsets.queries.probes import (
     waiting_count,
 )
 from goldsets.tasks import run_probes
+from goldsets.web.graders import grader_for
 from reviews.errors import Conflict, Invalid, NotFound
 from reviews.forms import attempt
 from reviews.queries.listings import queue_in
@@ -44,7 +45,7 @@ VERDICTS = {"pass": True, "fail": False, "unclear": None}
 @require_http_methods(["GET", "HEAD", "POST"])
 def probes(request: HttpRequest, uid: str) -> HttpResponse:
     """The matrix of a grader's versions by kinds of probe; POST makes probes from a queue."""
-    grader = _grader(request, uid, "view_graders")
+    grader = grader_for(request, uid)
     project = grader.project
     form = MakeProbesForm(request.POST or None, project=project)
     if request.method == "POST" and form.is_valid():
@@ -73,7 +74,7 @@ def probes(request: HttpRequest, uid: str) -> HttpResponse:
 @require_POST
 def put_probes(request: HttpRequest, uid: str) -> HttpResponse:
     """Put all approved probes to a version."""
-    grader = _grader(request, uid, "manage_graders")
+    grader = grader_for(request, uid, "manage_graders")
     form = PutProbesForm(request.POST, versions=list(grader.versions.all()))
     if form.is_valid():
         version = _version(grader, form.cleaned_data["version"])
@@ -88,7 +89,7 @@ def put_probes(request: HttpRequest, uid: str) -> HttpResponse:
 @require_POST
 def hook(request: HttpRequest, uid: str) -> HttpResponse:
     """Say where the grader is asked; the secret is shown this once."""
-    grader = _grader(request, uid, "manage_graders")
+    grader = grader_for(request, uid, "manage_graders")
     form = HookForm(request.POST)
     made = attempt(form, set_hook, actor=request.user, grader=grader, **form.cleaned_data) if form.is_valid() else None
     if made:
@@ -101,7 +102,7 @@ def hook(request: HttpRequest, uid: str) -> HttpResponse:
 @require_POST
 def promote(request: HttpRequest, uid: str, number: int) -> HttpResponse:
     """Promote a version, or hear what is missing."""
-    grader = _grader(request, uid, "manage_graders")
+    grader = grader_for(request, uid, "manage_graders")
     form = PromoteForm(request.POST)
     if form.is_valid():
         attempt(form, promote_version, actor=request.user, version=_version(grader, number), **form.cleaned_data)
@@ -160,14 +161,6 @@ def _back(request: HttpRequest, form: Any, grader: Grader) -> HttpResponse:
     for errors in form.errors.values():
         messages.warning(request, " ".join(map(str, errors)))
     return redirect("goldsets:probes", uid=grader.uid)
-
-
-def _grader(request: HttpRequest, uid: Any, permission: str) -> Grader:
-    grader = grader_by_uid(uid)
-    if grader is None:
-        raise NotFound("There is no such grader.")
-    check(request.user, permission, grader.project)
-    return grader
 
 
 def _version(grader: Grader, number: Any) -> GraderVersion:

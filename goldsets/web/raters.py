@@ -1,6 +1,5 @@
 """Raters: how right they are on gold, what the test says of each, what the rule proposes and a lead makes of it."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -25,9 +24,10 @@ from goldsets.queries import standing as queries
 from goldsets.queries.behind import items_behind
 from goldsets.tasks import look_at_agreement
 from goldsets.web.agreement import being_counted
-from reviews.errors import AssayError, Forbidden, NotFound
+from reviews.errors import NotFound
 from reviews.forms import attempt
 from reviews.web.access import queue_for, queue_page
+from reviews.web.pages import do_and_say
 
 
 @login_required
@@ -161,10 +161,10 @@ def decide(request: HttpRequest, uid: str, move_uid: str) -> HttpResponse:
         raise NotFound("There is no such proposal in this queue.")
     where = redirect("goldsets:rater", uid=uid, rater_id=move.standing.rater_id)
     if request.POST.get("decision") == "decline":
-        _try(request, decline_move, "Declined. The test begins anew.", move=move, why=request.POST.get("why", ""))
+        do_and_say(request, decline_move, "Declined. The test begins anew.", move=move, why=request.POST.get("why", ""))
     else:
         given = {"work": request.POST.get("work") or None, "words": request.POST.get("words", "")}
-        _try(request, confirm_move, f"Done: {move.get_after_display().lower()}.", move=move, **given)
+        do_and_say(request, confirm_move, f"Done: {move.get_after_display().lower()}.", move=move, **given)
     return where
 
 
@@ -174,7 +174,7 @@ def change(request: HttpRequest, uid: str, rater_id: int) -> HttpResponse:
     """A lead's own step."""
     queue = queue_for(request, uid, "manage_queue")
     given = {name: request.POST.get(name, "") for name in ("why", "words")}
-    _try(
+    do_and_say(
         request,
         change_standing,
         "Done.",
@@ -185,15 +185,3 @@ def change(request: HttpRequest, uid: str, rater_id: int) -> HttpResponse:
         **given,
     )
     return redirect("goldsets:rater", uid=uid, rater_id=rater_id)
-
-
-def _try(request: HttpRequest, action: Callable[..., Any], said: str, **given: Any) -> None:
-    """Do it and say so, or say why not. Forbidden goes through."""
-    try:
-        action(actor=request.user, **given)
-    except Forbidden:
-        raise
-    except AssayError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, said)

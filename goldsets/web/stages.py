@@ -1,6 +1,5 @@
 """A queue's stage: what a reviewer says of live items, whether it may decide, and what ends it."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -15,10 +14,11 @@ from goldsets.charts import path_figure
 from goldsets.forms import StageForm, StartStageForm
 from goldsets.models import Stage
 from goldsets.queries.stages import Live, live_of, reviewer_in, stage_by_uid, stages_of
-from reviews.errors import AssayError, Forbidden, NotFound
+from reviews.errors import NotFound
 from reviews.forms import attempt
 from reviews.models import Queue
 from reviews.web.access import queue_for, queue_page
+from reviews.web.pages import do_and_say
 
 
 @login_required
@@ -74,28 +74,16 @@ def act(request: HttpRequest, uid: str, stage_uid: str) -> HttpResponse:
     why = request.POST.get("why", "")
     asked = request.POST.get("do")
     if asked == "decide":
-        _try(request, let_decide, "It decides from now on.", stage=stage)
+        do_and_say(request, let_decide, "It decides from now on.", stage=stage)
     elif asked == "roll_back":
         work = request.POST.get("work") or None
-        _try(request, roll_back, "Rolled back. Everything open is with people.", stage=stage, why=why, work=work)
+        do_and_say(request, roll_back, "Rolled back. Everything open is with people.", stage=stage, why=why, work=work)
     elif asked == "retire":
-        _try(request, retire_stage, "Retired.", stage=stage, why=why)
+        do_and_say(request, retire_stage, "Retired.", stage=stage, why=why)
     else:
         form = StageForm(request.POST)
         if form.is_valid():
-            _try(request, change_stage, "Saved.", stage=stage, **form.cleaned_data)
+            do_and_say(request, change_stage, "Saved.", stage=stage, **form.cleaned_data)
         else:
             messages.error(request, " ".join(str(sentence) for errors in form.errors.values() for sentence in errors))
     return redirect("goldsets:stages", uid=uid)
-
-
-def _try(request: HttpRequest, action: Callable[..., Any], said: str, **given: Any) -> None:
-    """Do it and say so, or say why not. Forbidden goes through."""
-    try:
-        action(actor=request.user, **given)
-    except Forbidden:
-        raise
-    except AssayError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, said)

@@ -10,7 +10,8 @@ from django.views.decorators.http import require_GET
 from goldsets.charts import parting_figure
 from goldsets.queries.calibration import Watching, choices, question, watching
 from goldsets.tasks import look_at_watch
-from goldsets.web.calibration import grader_for, grader_page
+from goldsets.web.calibration import grader_page
+from goldsets.web.graders import grader_for
 from reviews.errors import Invalid, NotFound
 from reviews.web.pages import asked_of
 

@@ -5,13 +5,16 @@ no question and cost every insert.
 """
 
 import uuid
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from reviews.enums import CriterionKind, GateAnswer, Tie
+
+State = TypeVar("State", bound=models.TextChoices)
 
 
 class PublicModel(models.Model):
@@ -97,3 +100,14 @@ def _preference_in_words(row: Any) -> str:
 def append_only() -> list[pgtrigger.Trigger]:
     """Triggers by which Postgres refuses to change or delete a row, whoever asks."""
     return [pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)]
+
+
+def never_deleted() -> pgtrigger.Trigger:
+    """The trigger by which Postgres refuses to delete a row, whoever asks."""
+    return pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete)
+
+
+def states_follow(moves: Mapping[State, Iterable[State]], name: str = "state_follows_its_order") -> pgtrigger.Trigger:
+    """The trigger by which Postgres refuses any move of `state` but these: each state with those that may follow."""
+    transitions = sorted((before.value, after.value) for before, following in moves.items() for after in following)
+    return pgtrigger.FSM(name=name, field="state", transitions=transitions)

@@ -1,12 +1,17 @@
 """What pages with filters and pages of a list have in common."""
 
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
+
+from reviews.errors import AssayError, Forbidden
 
 MOST_CHARACTERS = 200
 
@@ -49,3 +54,15 @@ def go(request: HttpRequest, to: str, **where: object) -> HttpResponse:
     """On to another page, whether a script sent the form or the browser did."""
     address = reverse(to, kwargs=where)
     return HttpResponseClientRedirect(address) if request.htmx else redirect(address)  # type: ignore[attr-defined]
+
+
+def do_and_say(request: HttpRequest, action: Callable[..., Any], said: str, **given: Any) -> None:
+    """Do it and say so, or say why not. Forbidden goes through."""
+    try:
+        action(actor=request.user, **given)
+    except Forbidden:
+        raise
+    except AssayError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, said)

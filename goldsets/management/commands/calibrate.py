@@ -1,18 +1,14 @@
 """`manage.py calibrate GRADER [--version N] [--json]`: how well a grader judges as the experts do."""
 
-import json
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
 
-from goldsets.actions.calibrating import read_sealed
-from goldsets.management.acting import acting_member
 from goldsets.management.graders import GraderCommand, find_grader
 from goldsets.management.reports import interval, value
 from goldsets.queries.calibration import Report, calibration, question
 from goldsets.stats.checklist import in_words
-from reviews.enums import Role
 from reviews.errors import AssayError
 from reviews.stats.result import Estimate
 
@@ -34,13 +30,12 @@ class Command(GraderCommand):
         try:
             asked = question(grader, {name: options[name] for name in OPTIONS})
             if asked.reads_sealed:
-                reader = acting_member(grader.project, options["email"], Role.LEAD, Role.ENGINEER)
-                read_sealed(actor=reader, version=asked.version, criterion=asked.criterion)
+                self.log_reading(asked.version, asked.criterion, options["email"])
             report = calibration(asked)
         except AssayError as error:
             raise CommandError(str(error)) from error
         if options["json"]:
-            self.stdout.write(json.dumps(report.as_dict(), indent=2, ensure_ascii=False, default=str))
+            self.print_json(report.as_dict())
         else:
             self._print(report)
         if options["check"] and (report.found.bound.high or 1.0) > report.limit:

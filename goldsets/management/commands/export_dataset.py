@@ -7,7 +7,6 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
@@ -18,6 +17,7 @@ from goldsets.models import DatasetVersion
 from goldsets.queries.datasets import dataset_by_name, folder_of
 from reviews.enums import Role
 from reviews.errors import AssayError
+from reviews.management.finding import find_person
 from reviews.models import Membership, Project, Queue
 
 
@@ -80,10 +80,7 @@ class Command(BaseCommand):
 
     def _actor(self, project: Project, email: str | None) -> Any:
         if email:
-            actor = get_user_model().objects.filter(email__iexact=email).first()
-            if actor is None:
-                raise CommandError(f"There is nobody with the e-mail {email}.")
-            return actor
+            return find_person(email)
         members = Membership.objects.filter(project=project, active=True, role__in=[Role.ENGINEER, Role.LEAD])
         # "engineer" sorts before "lead".
         member = members.select_related("user").order_by("role", "pk").first()

@@ -85,7 +85,7 @@ class Command(Rows):
 
     def _print(self, stood: VersionStood, *, as_json: bool) -> None:
         if as_json:
-            self.stdout.write(json.dumps(stood.as_dict(), indent=2, ensure_ascii=False, default=str))
+            self.print_json(stood.as_dict())
             return
         rows = [
             [WORDS[row.kind], f"{row.held} of {row.answered}", interval(row.rate), str(row.probes), str(row.worse)]

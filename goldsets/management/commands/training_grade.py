@@ -1,6 +1,5 @@
 """`manage.py training_grade GRADER [--version N] [--term NAME=NUMBER] [--json]`: may a policy be trained on it."""
 
-import json
 from argparse import ArgumentParser
 from typing import Any
 
@@ -31,7 +30,7 @@ class Command(GraderCommand):
             raise CommandError(str(error)) from error
         found = report.found
         if options["json"]:
-            self.stdout.write(json.dumps(report.as_dict(), indent=2, ensure_ascii=False, default=str))
+            self.print_json(report.as_dict())
         else:
             for check in found.checks:
                 wanted = f" ({check.wanted})" if check.wanted else ""

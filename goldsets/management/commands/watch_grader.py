@@ -1,19 +1,15 @@
 """`manage.py watch_grader GRADER [--version N] [--sealed] [--json]`: whether a grader parts from the experts."""
 
-import json
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import CommandError
 
-from goldsets.actions.calibrating import read_sealed
-from goldsets.management.acting import acting_member
 from goldsets.management.graders import GraderCommand, find_grader
 from goldsets.management.reports import interval, value
 from goldsets.queries.calibration import WatchReport, watched, watching
 from goldsets.stats.parting import Parting
-from reviews.enums import Role
 from reviews.errors import AssayError
 
 
@@ -29,13 +25,12 @@ class Command(GraderCommand):
         try:
             asked = watching(grader, {name: options[name] for name in ("version", "criterion", "against", "sealed")})
             if asked.sealed:
-                reader = acting_member(grader.project, options["email"], Role.LEAD, Role.ENGINEER)
-                read_sealed(actor=reader, version=asked.version, criterion=asked.criterion)
+                self.log_reading(asked.version, asked.criterion, options["email"])
             report = watched(asked)
         except AssayError as error:
             raise CommandError(str(error)) from error
         if options["json"]:
-            self.stdout.write(json.dumps(report.as_dict(), indent=2, ensure_ascii=False, default=str))
+            self.print_json(report.as_dict())
         else:
             self._print(report)
         for alarm in (report.found.checkpoints.alarm, report.found.weeks.alarm):
