@@ -22,6 +22,7 @@ from django.conf import settings as django_settings  # noqa: E402
 from django.core.cache import cache  # noqa: E402
 
 from annotator.celery import app as celery_app  # noqa: E402
+from tests import factories as make  # noqa: E402
 from tests.settling import settled_at_once  # noqa: E402
 
 # How long one example takes says nothing on a machine that does other things too.
@@ -39,6 +40,23 @@ django_settings.CACHES["default"]["OPTIONS"] |= {"socket_timeout": 30, "socket_c
 def django_db_keepdb() -> bool:
     """The databases go with their server, right after the run: dropping them one by one could only fail."""
     return True
+
+
+@pytest.fixture
+def project() -> Any:
+    """A project led by Lea, in which nothing has happened yet."""
+    return make.project()
+
+
+@pytest.fixture
+def lead(project: Any) -> Any:
+    return make.lead_of(project)
+
+
+@pytest.fixture
+def alice(project: Any) -> Any:
+    """An expert of the project."""
+    return make.expert(project, "Alice")
 
 
 @pytest.fixture(autouse=True)

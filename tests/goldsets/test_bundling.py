@@ -27,16 +27,6 @@ from tests.goldsets.reviewing.made import labelled
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
 def signed(queue, artefact=ARTEFACT):
     return reviewer(queue, "signed", artefact=artefact, artefact_sha256=sha256_of(artefact))
 

@@ -30,16 +30,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
-@pytest.fixture
 def runs(project):
     """Eight settled runs: four pass everything, one is done poorly, three fail a gate; a ninth waits."""
     items = [make.item(project, family="refunds" if number % 2 else "addresses") for number in range(8)]

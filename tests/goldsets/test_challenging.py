@@ -34,16 +34,6 @@ GOOD, LOW = make.passing(), make.passing(success=1)
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def alice(project):
-    return make.expert(project, "Alice")
-
-
-@pytest.fixture
 def lea(project):
     return make.lead_of(project)
 

@@ -36,16 +36,6 @@ ALWAYS_NO = [{"name": "always no", "verdict": 0}]
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
-@pytest.fixture
 def engineer(project):
     person = make.person("Erin")
     make.member(project, person, "engineer")

@@ -28,16 +28,6 @@ EARLY = (make.STEPS[0], Step(role="agent", text="No."))
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
-@pytest.fixture
 def judged(project):
     """Of one task: a run that asks passes, one that acts at once fails, and so does one that ends early."""
     asks = make.item(project, steps=ASKS)

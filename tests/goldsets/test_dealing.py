@@ -24,11 +24,6 @@ from tests.factories.training import judge, practice
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
 def queue_with_gold(project, *, gold=2, plain=20, rate="0.25", overlap=1):
     """A queue with so many gold items, each settled by a rater named Gwen, and so many plain ones."""
     queue = make.queue(project, items=gold, overlap=overlap)

@@ -20,11 +20,6 @@ from tests.reviews.actions.test_kinds import AUTHORISED, FAIL, PASS, preference
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
 def judge(queue, payload, name="Alice"):
     mine = claim(actor=make.expert(queue.project, name), queue=queue)
     submit(actor=mine.rater, uid=mine.uid, payload=payload(mine) if callable(payload) else payload, idempotency_key="k")

@@ -31,11 +31,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
 def lena(project):
     """A second lead."""
     person = make.person("Lena")

@@ -26,16 +26,6 @@ from tests.factories.furnished import judge
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
 def browser(person):
     client = Client()
     client.force_login(person)

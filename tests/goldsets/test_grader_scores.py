@@ -24,16 +24,6 @@ from tests.reviews.api.talking import by, is_problem
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
 def post(lead, version, *rows):
     receipts = post_scores(actor=lead, version=version, scores=[read_score(row) for row in rows])
     return [(receipt.status, receipt.reason) for receipt in receipts]

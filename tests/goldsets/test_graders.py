@@ -13,16 +13,6 @@ from tests.factories import graders
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
 def test_an_engineer_registers_a_grader_and_its_versions_are_counted(project):
     eve = make.person("Eve")
     make.member(project, eve, "engineer")

@@ -21,16 +21,6 @@ GOOD, BAD = {"authorised": 1, "consent": 1, "success": 3}, {"authorised": 1, "co
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
-@pytest.fixture
 def version(project):
     """Six tasks with two runs each, one of them passed; a held-out task asks the same as the first."""
     rows = [{"task": f"task {n // 2}", "family": "refunds", "model": "swift"} for n in range(12)]

@@ -41,11 +41,6 @@ def model(settings):
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
 def engineer(project):
     person = make.person("Erin")
     make.member(project, person, "engineer")

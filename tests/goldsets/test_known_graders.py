@@ -16,23 +16,12 @@ from goldsets.queries.calibration import calibration, question
 from goldsets.queries.instrument import asked_for, measured
 from reviews.actions.importing import run_import, start_import
 from reviews.models import Item
-from tests import factories as make
 from tests.factories import graders, labelled
 from tests.goldsets.stats.reference import DATA, beside, lines, rows, table
 
 pytestmark = [pytest.mark.django_db, beside]
 
 TAU = DATA / "trajectories" / "tau-bench"
-
-
-@pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
 
 
 def imported(project, lead, name, content, **more):

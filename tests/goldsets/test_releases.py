@@ -40,16 +40,6 @@ LOW = {
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
-@pytest.fixture
 def admin(project):
     return make.second_of(project)
 

@@ -34,16 +34,6 @@ def run_of(project, family):
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
-@pytest.fixture
 def labelled(project):
     """A settled item of each of eight families."""
     queue = make.queue(project, items=[run_of(project, family) for family in FAMILIES], overlap=1)

@@ -29,16 +29,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
-@pytest.fixture
 def queue(project):
     return stages.keeping_queue(project)
 

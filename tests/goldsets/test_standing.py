@@ -33,16 +33,6 @@ GOOD, BAD = make.passing(), make.failing()
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def alice(project):
-    return make.expert(project, "Alice")
-
-
-@pytest.fixture
 def lea(project):
     return make.lead_of(project)
 

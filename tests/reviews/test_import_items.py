@@ -26,11 +26,6 @@ def chat(number, **members):
 
 
 @pytest.fixture
-def project():
-    return factories.project()
-
-
-@pytest.fixture
 def runs(tmp_path):
     """A file with two runs and, between them, a line that is none."""
     path = tmp_path / "runs.jsonl"

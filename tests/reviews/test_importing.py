@@ -68,11 +68,6 @@ def lines(*rows):
 
 
 @pytest.fixture
-def project():
-    return factories.project()
-
-
-@pytest.fixture
 def alice(project):
     """Alice, an engineer of the project."""
     user = factories.person("Alice")

@@ -18,11 +18,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return factories.project()
-
-
-@pytest.fixture
 def alice(project):
     """Alice, an engineer of the project."""
     user = factories.person("Alice")

@@ -17,11 +17,6 @@ SAMPLES = Path(__file__).parent / "trajectories" / "samples"
 
 
 @pytest.fixture
-def project():
-    return factories.project()
-
-
-@pytest.fixture
 def alice(project):
     """Alice, an engineer of the project."""
     user = factories.person("Alice")

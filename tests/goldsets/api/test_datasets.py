@@ -19,11 +19,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
 def engineer(project):
     user = make.person("Erin")
     make.member(project, user, Role.ENGINEER)

@@ -40,16 +40,6 @@ def model(settings):
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
-@pytest.fixture
 def queue(project):
     return make.queue(project, items=runs(project, 3))
 

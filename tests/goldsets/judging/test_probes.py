@@ -48,16 +48,6 @@ def asking(words):
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
-@pytest.fixture
 def ada(project):
     return make.expert(project, "Ada")
 

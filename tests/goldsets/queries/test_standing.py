@@ -16,11 +16,6 @@ from tests import factories as make
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
 def queue_with_gold(project, *, gold, plain, tolerance=1):
     """Gold settled by Gwen and George, who pass every gate and give success 3 and process 2; then plain runs."""
     queue = make.queue(project, items=gold, overlap=2)

@@ -17,16 +17,6 @@ BAD = {"authorised": 1, "consent": 0}
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
-@pytest.fixture
 def version(project):
     """Of ten failures of one family two are passed, of ten successes of another nine; five runs have no label."""
     rows = [{"task": f"bad {n}", "family": "takeovers", "result": "success"} for n in range(10)]

@@ -28,16 +28,6 @@ def judge(queue, rater, seconds):
     return assignment
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def alice(project):
-    return make.expert(project, "Alice")
-
-
 def queue_of(project, alice, *, overlap):
     """Alice took 50 to 73 seconds for two dozen runs and 2 for another."""
     queue = make.queue(project, items=25, overlap=overlap)

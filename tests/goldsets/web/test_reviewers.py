@@ -21,16 +21,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
-@pytest.fixture
 def engineer(project):
     person = make.person("Erin")
     make.member(project, person, "engineer")

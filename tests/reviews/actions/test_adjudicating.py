@@ -13,16 +13,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
-@pytest.fixture
 def waiting(project):
     """Two who differ on the first gate."""
     return judged(project, make.failing(), make.passing())

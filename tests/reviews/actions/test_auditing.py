@@ -22,11 +22,6 @@ FOUND = {"grader": "judge", "right": False, "evidence": [True, False], "note": "
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
 def queue(project):
     made = make.queue(project, items=2, overlap=1, rubric={"audits": True})
     scores = [
@@ -36,11 +31,6 @@ def queue(project):
     receipts = post_scores(actor=make.lead_of(project), project=project, scores=scores)
     assert {receipt.status for receipt in receipts} == {"created"}
     return made
-
-
-@pytest.fixture
-def alice(project):
-    return make.expert(project, "Alice")
 
 
 def judged(queue, rater):

@@ -25,16 +25,6 @@ PAIR = {
 FOUR = {"prompt": "Name a prime.", "responses": ["2", "4", "6", "7"], "scores": [1, 0, 0, 1]}
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
 def bring(actor, project, rows, tmp_path, **options):
     file = tmp_path / "rows.jsonl"
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))

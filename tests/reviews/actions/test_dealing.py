@@ -21,11 +21,6 @@ from tests import factories as make
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
 def judge_all(queue, rater):
     """Everything the rater can get, judged; the items in order."""
     items = []

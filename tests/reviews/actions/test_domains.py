@@ -15,11 +15,6 @@ from tests.reviews.web.test_judging import enter
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
 def knowing(project, name, *domains):
     person = make.expert(project, name)
     member = Membership.objects.get(project=project, user=person)

@@ -22,11 +22,6 @@ def run(number, text="Where is it?"):
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
 def engineer(project):
     user = make.person("Enno")
     make.member(project, user, "engineer")

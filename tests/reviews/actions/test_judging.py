@@ -25,16 +25,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def alice(project):
-    return make.expert(project, "Alice")
-
-
-@pytest.fixture
 def assignment(project, alice):
     return claim(actor=alice, queue=make.queue(project, items=2))
 

@@ -52,11 +52,6 @@ FAILURE = {"step": 3, "who": "agent", "cause": "unauthorised_access", "note": ""
 PASS, FAIL = {"gates": {"authorised": "pass"}}, {"gates": {"authorised": "fail"}, "failure": FAILURE}
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
 def assigned(project, name="Alice", **queue):
     return claim(actor=make.expert(project, name), queue=make.queue(project, **queue))
 

@@ -11,11 +11,6 @@ from tests import factories as make
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
 def judged(project, *payloads, **settings):
     """One item judged by as many people as there are payloads; how it stands then."""
     queue = make.queue(project, items=1, overlap=len(payloads), **settings)

@@ -18,11 +18,6 @@ ROW = '{"messages": [{"role": "user",   "content": "Hëllo 👋"}, {"role": "ass
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
 def engineer(project):
     user = make.person("Enno")
     make.member(project, user, "engineer")

@@ -19,11 +19,6 @@ OWN = [
 ]
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
 def row(criteria=OWN, text="Hello"):
     asked = {} if criteria is None else {"assay": {"criteria": criteria}}
     return {"messages": [{"role": "user", "content": text}, {"role": "assistant", "content": "Done."}], **asked}

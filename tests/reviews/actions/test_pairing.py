@@ -16,11 +16,6 @@ ENDINGS = ("Your refund is on its way.", "You will hear from us.", "I cannot hel
 COMPARING = [{"key": "better", "title": "Better", "kind": "preference", "settings": {"form": "pair"}}]
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
 def runs_of_one_task(project, count):
     """Runs that are the same for two steps and then end in words of their own."""
     first = make.item(project)

@@ -23,16 +23,6 @@ def chat(number):
     return json.dumps({"messages": [{"role": "user", "content": f"Mail {number} to alice@example.com"}]}) + "\n"
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
 def preview(actor, project, text, **given):
     return preview_import(actor=actor, project=project, name="runs.jsonl", file=ContentFile(text.encode()), **given)
 

@@ -20,11 +20,6 @@ WITH = [{**make.CRITERIA[0], "principle": {"name": "Consent", "version": 1}}, *m
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
 def consent(project):
     return write_principle(
         actor=make.lead_of(project), project=project, name="Consent", text="Money moves only with a yes."

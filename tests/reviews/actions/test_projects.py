@@ -15,16 +15,6 @@ from tests import factories as make
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
 def test_whoever_leads_one_project_can_start_another_and_leads_it(lead):
     made = create_project(actor=lead, name="Billing runs")
     assert made.slug == "billing-runs"

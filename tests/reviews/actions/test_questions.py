@@ -17,23 +17,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
-@pytest.fixture
 def queue(project):
     return make.queue(project, items=2)
-
-
-@pytest.fixture
-def alice(project):
-    return make.expert(project, "Alice")
 
 
 @pytest.fixture

@@ -11,16 +11,6 @@ from tests import factories as make
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
 def test_each_item_gets_as_many_slots_as_the_overlap_asks_for(project, lead):
     queue = make.queue(project, items=5, overlap=3)
     assert Slot.objects.filter(queue=queue).count() == 15

@@ -25,16 +25,6 @@ ROW = {
 OWN = [{"name": "order", "pattern": r"ORD-\d+"}]
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
 def bring(actor, project, tmp_path, row=ROW, **options):
     file = tmp_path / "runs.jsonl"
     file.write_text(json.dumps(row) + "\n")

@@ -20,16 +20,6 @@ from tests import factories as make
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def alice(project):
-    return make.expert(project, "Alice")
-
-
 def queue_with_repeats(project, *, items=25, after=3, overlap=1, **settings):
     return make.queue(project, items=items, overlap=overlap, repeat_rate=0.3, repeat_after=after, **settings)
 

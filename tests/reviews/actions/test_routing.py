@@ -17,16 +17,6 @@ from tests import factories as make
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
 def runs(*results, first=0):
     return [
         {

@@ -17,11 +17,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
 def lea(project):
     return make.lead_of(project)
 

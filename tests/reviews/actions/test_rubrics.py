@@ -12,16 +12,6 @@ from tests import factories as make
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
 def errors_of(lead, project, criteria, name="Runs"):
     with pytest.raises(Invalid) as refused:
         write_rubric(actor=lead, project=project, name=name, criteria=criteria)

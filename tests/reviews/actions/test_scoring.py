@@ -20,16 +20,6 @@ from tests.reviews.api.talking import by
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
 def bring(actor, project, rows, tmp_path, **options):
     file = tmp_path / "rows.jsonl"
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))

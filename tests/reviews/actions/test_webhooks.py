@@ -79,11 +79,6 @@ def project():
     return make.project(make.person("Lea"))
 
 
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
 def told(project, lead, receiver, *events):
     return create_webhook(actor=lead, project=project, url=receiver.url, events=list(events) or ["label.settled"])
 

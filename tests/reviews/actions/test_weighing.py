@@ -19,11 +19,6 @@ ONE = [{"key": "right", "title": "Right", "kind": "binary"}]
 ITEMS = 24
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
 def answer(queue, rater, said):
     mine = claim(actor=rater, queue=queue)
     return submit(

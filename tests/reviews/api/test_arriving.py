@@ -22,16 +22,6 @@ RUN = {
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
-@pytest.fixture
 def engineer(project):
     user = make.person("Enno")
     make.member(project, user, Role.ENGINEER)

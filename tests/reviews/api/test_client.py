@@ -28,11 +28,6 @@ def run(number):
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
 def engineer(project):
     user = make.person("Enno")
     make.member(project, user, Role.ENGINEER)

@@ -13,18 +13,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
 def queue(project):
     return make.queue(project, items=2, overlap=1)
-
-
-@pytest.fixture
-def alice(project):
-    return make.expert(project, "Alice")
 
 
 def claimed(client, queue):

@@ -15,11 +15,6 @@ LONE_SURROGATE = b'"\\ud800"'
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
 def lead(project):
     return by(make.lead_of(project))
 

@@ -19,16 +19,6 @@ RUN = (
 )
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def lead(project):
-    return make.lead_of(project)
-
-
 def test_lea_creates_a_project_and_leads_it():
     founder = make.person("Lea", is_staff=True)
     client = by(founder)

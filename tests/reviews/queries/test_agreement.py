@@ -22,11 +22,6 @@ ALICE = [0, 0, 1, 1, 2, 2, 2, 3, 3, 3, 1, 0]
 BOB = [0, 0, 1, 2, 2, 2, 1, 3, 3, 3, 2, 2]
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
 def judge(queue, rater, payloads):
     """The rater judges run after run as they come, with these payloads."""
     for payload in payloads:

@@ -32,11 +32,6 @@ WORDS = [{"value": 1, "name": "Correct"}, {"value": 0, "name": "Neutral"}, {"val
 FAILURE = {"step": 3, "who": "agent", "cause": "unauthorised_access", "note": ""}
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
 def judge(queue, rater, payload_of):
     """The rater judges item after item; `payload_of` has the assignment and its number, from 0."""
     for number in range(queue.queue_items.count()):

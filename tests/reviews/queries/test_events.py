@@ -12,11 +12,6 @@ from tests import factories as make
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
 def verbs_of(project, reader, actor):
     return set(events_of(project, reader=reader).filter(actor=actor).values_list("verb", flat=True))
 

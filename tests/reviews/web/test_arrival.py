@@ -28,11 +28,6 @@ RUN = {
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
 def lead(project):
     return enter(make.lead_of(project))
 

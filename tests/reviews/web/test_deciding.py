@@ -30,11 +30,6 @@ FAIL = {
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
 def queue(project):
     first = make.item(project)
     other = another_run(first, (*make.STEPS[:2], Step(role="agent", text="You will hear from us.")))

@@ -26,16 +26,6 @@ DECISION = {
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def alice(project):
-    return make.expert(project, "Alice")
-
-
-@pytest.fixture
 def bob(project):
     return make.expert(project, "Bob")
 

@@ -21,11 +21,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
 def link(project):
     _invitation, token = invite(actor=make.lead_of(project), project=project, role="expert")
     return f"/join/{token}/"

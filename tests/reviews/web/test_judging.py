@@ -51,16 +51,6 @@ def enter(person):
     return client
 
 
-@pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def alice(project):
-    return make.expert(project, "Alice")
-
-
 def page_of(client, assignment, name="assignment", **more):
     return client.get(reverse(f"reviews:{name}", kwargs={"uid": assignment.uid, **more}))
 

@@ -25,16 +25,6 @@ KIND_OF = {row["key"]: row["kind"] for row in KINDS}
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def alice(project):
-    return make.expert(project, "Alice")
-
-
-@pytest.fixture
 def mine(project, alice):
     return claim(actor=alice, queue=make.queue(project, items=1, criteria=KINDS, rubric=STEPS, overlap=1))
 

@@ -11,11 +11,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
 def queue(project):
     return make.queue(project, items=1)
 

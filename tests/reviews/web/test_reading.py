@@ -36,16 +36,6 @@ def call(name, *, error=False):
 
 
 @pytest.fixture
-def project():
-    return make.project()
-
-
-@pytest.fixture
-def alice(project):
-    return make.expert(project, "Alice")
-
-
-@pytest.fixture
 def mine(project, alice):
     """A run of 120 steps: two writes, far apart, an error, and messages."""
     steps = [Step(role="agent" if number % 2 else "user", text=f"Message {number}") for number in range(120)]
