@@ -12,6 +12,7 @@ from goldsets.actions.graders import set_version
 from goldsets.actions.reading_scores import read_score
 from goldsets.models import GraderScore
 from goldsets.queries.graders import sources_of, tally
+from reviews.actions.importing import run_import, start_import
 from reviews.actions.redacting import set_redaction
 from reviews.actions.scoring import post_scores as say
 from reviews.errors import Conflict, Forbidden, Invalid
@@ -225,6 +226,47 @@ def test_rewards_and_scores_of_imported_runs_become_a_versions_scores_once(proje
     )
     with pytest.raises(Conflict, match="names no source"):
         adopt_scores(actor=lead, version=graders.version(project))
+
+
+ASK, ANSWER = {"role": "user", "content": "What is 2 + 2?"}, {"role": "assistant", "content": "4"}
+
+
+def inspect_log():
+    """Three samples under one scorer: correct, incorrect, half right."""
+    samples = [
+        {
+            "id": n,
+            "epoch": 1,
+            "input": "",
+            "target": "4",
+            "messages": [ASK, ANSWER],
+            "scores": {"match": {"value": said}},
+        }
+        for n, said in enumerate(("C", "I", "P"), 1)
+    ]
+    return {"version": 2, "status": "success", "eval": {"task": "sums", "model": "m"}, "samples": samples}
+
+
+def rollouts():
+    """Two rollouts with their rewards, the second partial."""
+    row = {"prompt": [ASK], "completion": [ANSWER], "task": "default"}
+    return "\n".join(json.dumps(row | {"id": n, "reward": reward}) for n, reward in ((0, 1.0), (1, 0.25)))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "source", "values"),
+    [
+        ("log.json", json.dumps(inspect_log()), "match", [1.0, 0.0, 0.5]),
+        ("rollouts.jsonl", rollouts(), "reward", [1.0, 0.25]),
+    ],
+)
+def test_scores_that_came_in_with_a_file_are_adopted_by_their_name(project, lead, name, content, source, values):
+    job = run_import(job_id=start_import(actor=lead, project=project, name=name, file=BytesIO(content.encode())).pk)
+    assert (job.created, job.refused) == (len(values), 0)
+    assert source in sources_of(project)
+    version = graders.version(project, scale="real", source=source)
+    assert adopt_scores(actor=lead, version=version).created == len(values)
+    assert list(version.scores.order_by("item").values_list("value", flat=True)) == values
 
 
 def test_what_scores_come_to_is_counted(project, lead):
