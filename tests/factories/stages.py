@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from goldsets.actions.staging import start_stage
+from goldsets.actions.staging import drawn, start_stage
 from goldsets.enums import ReviewerState
 from goldsets.models import Reviewer, ReviewerLabel, Stage
 from reviews.actions.adjudicating import decide_ahead
@@ -13,6 +13,7 @@ from tests import factories as make
 from tests.factories.reviewers import reviewer
 
 KEEP = [{"key": "keep", "title": "Keep", "kind": "binary"}]
+LEAST_AUDITED = 0.01
 REFUND, STRANGER, OTHER = "A refund, as asked.", "It read a stranger's account.", "Nothing of either."
 
 
@@ -58,5 +59,17 @@ def more(queue: Queue, *words: str, **of_run: Any) -> list[QueueItem]:
     """Items put into the queue now, of runs with these words."""
     items = [run(queue.project, each, **of_run) for each in words]
     add_items(actor=make.lead_of(queue.project), queue=queue, items=items)
-    rows = {row.item_id: row for row in QueueItem.objects.filter(queue=queue, item__in=items)}
-    return [rows[item.pk] for item in items]
+    found = {row.item_id: row for row in QueueItem.objects.filter(queue=queue, item__in=items)}
+    rows = [found[item.pk] for item in items]
+    for stage in Stage.objects.filter(queue=queue, audit_share=LEAST_AUDITED):
+        audit_none(stage, rows)
+    return rows
+
+
+def audit_none(stage: Stage, rows: list[QueueItem]) -> None:
+    """Give the stage a secret that draws none of these, so that a test does not hang on a chance of one in a hundred."""
+    for number in range(10_000):
+        stage.secret = number.to_bytes(32)
+        if all(drawn(stage, row) >= stage.audit_share for row in rows):
+            return stage.save(update_fields=["secret"])
+    raise AssertionError(f"No secret spares all {len(rows)} items.")

@@ -138,7 +138,6 @@ def test_a_failed_gate_is_left_to_people_who_say_where_it_fails(project, lead):
 def test_what_it_is_sure_of_becomes_a_label_of_its_own_basis_and_the_rest_stays_with_people(project, queue):
     stage = stages.deciding(queue, audit_share=0.01)
     passed, failed, other = stages.more(queue, REFUND, STRANGER, OTHER)
-    Stage.objects.filter(pk=stage.pk).update(secret=b"1" * 32)
     before = untouched(other)
     assert run_stage(stage_id=stage.pk) == {"taken": 2, "deferred": 1}
     for row, value in ((passed, 1), (failed, 0)):
@@ -150,8 +149,7 @@ def test_what_it_is_sure_of_becomes_a_label_of_its_own_basis_and_the_rest_stays_
 
 
 def test_only_the_verdicts_that_held_are_taken(queue):
-    stage = stages.deciding(queue, takes=(1,))
-    Stage.objects.filter(pk=stage.pk).update(secret=b"1" * 32, audit_share=0.01)
+    stage = stages.deciding(queue, takes=(1,), audit_share=0.01)
     passed, failed = stages.more(queue, REFUND, STRANGER)
     run_stage(stage_id=stage.pk)
     assert outcomes(stage) == {passed.pk: "taken", failed.pk: "deferred"}
@@ -300,7 +298,6 @@ def audited(stage, project, said, count):
 
 def test_audits_on_which_people_differ_end_it_and_its_labels_since_are_asked_again(project, lead, queue):
     stage = stages.deciding(queue, work="requeue", audit_share=0.01)
-    Stage.objects.filter(pk=stage.pk).update(secret=b"1" * 32)
     create_webhook(actor=lead, project=project, url="https://desk.example/hook", events=["stage.stopped"])
     before, *_ = stages.more(queue, REFUND)
     run_stage(stage_id=stage.pk)

@@ -238,8 +238,8 @@ def test_checking_what_graders_said_sends_the_same_statements(overlap):
 
 
 def test_a_second_occasion_sends_the_same_statements_as_a_first():
-    """Chance makes the next item one of them; it is drawn until there was one of each."""
-    desk = Desk(overlap=1, plain=8, repeat_rate=0.3, repeat_after=1)
+    """The fourth is the earliest that can come again. Chance decides; it is drawn until there was one of each."""
+    desk = Desk(overlap=1, plain=8, repeat_rate=0.3, repeat_after=2)
     alex = make.expert(desk.project, "Alex")
     for _ in range(3):
         desk.judged_by(alex)

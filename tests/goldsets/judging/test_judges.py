@@ -191,7 +191,8 @@ def test_a_further_attempt_asks_anew(queue, model):
     judges.work_off(judges.start(setup, queue))
     run = judges.work_off(judges.start(setup, queue, attempt=2))
     assert len(model.heard) == 6
-    assert list(scores(run, criterion="").values_list("attempt", flat=True)) == [1, 2] * 3
+    found = scores(run, criterion="").order_by("item", "attempt")
+    assert list(found.values_list("attempt", flat=True)) == [1, 2] * 3
 
 
 # --- Stopped and taken up again ---------------------------------------------------------------------------------------

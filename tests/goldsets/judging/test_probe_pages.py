@@ -9,7 +9,7 @@ from goldsets.tasks import run_probes
 from tests import factories as make
 from tests.goldsets.judging.endpoint import saying
 from tests.goldsets.judging.test_judges import model  # noqa: F401  a fixture
-from tests.goldsets.judging.test_probes import ada, lead, project, queue, setup, wise  # noqa: F401  fixtures
+from tests.goldsets.judging.test_probes import ada, queue, setup, wise  # noqa: F401  fixtures
 from tests.reviews.api.talking import by, is_problem
 from tests.reviews.web.test_judging import enter
 
