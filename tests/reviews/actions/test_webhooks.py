@@ -1,9 +1,7 @@
 """Webhooks against a real server on this machine that is well, slow, failing, or sends elsewhere."""
 
 import json
-import threading
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from django.db import DatabaseError, transaction
@@ -23,55 +21,17 @@ from reviews.queries.webhooks import due_deliveries
 from tests import factories as make
 from tests.factories.furnished import judge
 from tests.reviews.api.talking import by
+from tests.reviews.receiver import Authority, receiving
 from tests.reviews.web.test_judging import enter
 
 pytestmark = pytest.mark.django_db
 
 
-class Receiver(ThreadingHTTPServer):
-    """Keeps what it was sent, and answers as it is told."""
-
-    daemon_threads = True
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Answers)
-        self.heard, self.status, self.location, self.hold = [], 200, "", threading.Event()
-        self.slow = False
-
-    @property
-    def url(self):
-        return f"http://localhost:{self.server_port}/hook"
-
-    def handle_error(self, request, client_address):
-        """A caller who hangs up is no error here."""
-
-
-class Answers(BaseHTTPRequestHandler):
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.heard.append((self.path, dict(self.headers), body))
-        if self.server.slow:
-            self.wfile.write(b"HTTP/1.1 200")
-            self.server.hold.wait(20)
-            return
-        self.send_response(self.server.status)
-        if self.server.location:
-            self.send_header("Location", self.server.location)
-        self.end_headers()
-
-    def log_message(self, *_args):
-        """Says nothing."""
-
-
 @pytest.fixture
 def receiver(settings):
     settings.WEBHOOKS_MAY_REACH_PRIVATE = True
-    server = Receiver()
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.hold.set()
-    server.shutdown()
-    server.server_close()
+    with receiving() as server:
+        yield server
 
 
 @pytest.fixture
@@ -173,14 +133,11 @@ def test_a_slow_receiver_is_hung_up_on_although_it_keeps_talking(project, lead, 
 
 
 def test_a_redirect_is_not_followed(project, lead, receiver):
-    other = Receiver()
-    threading.Thread(target=other.serve_forever, daemon=True).start()
     told(project, lead, receiver)
     settle_one(project)
-    receiver.status, receiver.location = 307, other.url
-    (tried,) = send()
-    other.shutdown()
-    other.server_close()
+    with receiving() as other:
+        receiver.status, receiver.location = 307, other.url
+        (tried,) = send()
     assert (tried.status, tried.problem) == (307, "It answered with a redirect, which is not followed.")
     assert other.heard == []
 
@@ -195,6 +152,25 @@ def test_a_name_that_leads_to_a_private_address_is_refused_when_it_is_sent(proje
     (tried,) = send()
     assert tried.problem == "This address is not on the public internet."
     assert receiver.heard == []
+
+
+def test_a_certificate_that_nobody_vouches_for_is_said_and_tried_again_until_it_is_mended(
+    project, lead, receiver, tmp_path, monkeypatch
+):
+    webhook = told(project, lead, receiver)
+    settle_one(project)
+    authority = Authority(tmp_path)
+    with receiving(certificate=authority.certificate_for("localhost")) as behind_tls:
+        webhook.url = f"https://localhost:{behind_tls.server_port}/hook"
+        webhook.save(update_fields=["url"])
+        (tried,) = send()
+        assert "certificate verify failed" in tried.problem
+        assert (tried.status, behind_tls.heard) == (None, [])
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
+        (tried,) = send(timezone.now() + timedelta(minutes=1))
+    assert (tried.number, tried.status) == (2, 200)
+    ((_path, headers, body),) = behind_tls.heard
+    assert verified(webhook.secret, body=body, header=headers["Assay-Signature"], now=int(timezone.now().timestamp()))
 
 
 def test_a_private_address_is_refused_when_it_is_set_up(project, lead):
