@@ -67,7 +67,7 @@ def more(queue: Queue, *words: str, **of_run: Any) -> list[QueueItem]:
 
 
 def audit_none(stage: Stage, rows: list[QueueItem]) -> None:
-    """Give the stage a secret that draws none of these, so that a test does not hang on a chance of one in a hundred."""
+    """Give the stage a secret that draws none of these, so that no test hangs on a chance of one in a hundred."""
     for number in range(10_000):
         stage.secret = number.to_bytes(32)
         if all(drawn(stage, row) >= stage.audit_share for row in rows):
