@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 
+from goldsets.actions.judges import MOST_EXAMPLES
 from goldsets.enums import JudgeScope
 from goldsets.queries.graders import criterion_keys
 from goldsets.queries.judges import judges_of
@@ -67,6 +68,13 @@ class JudgeForm(forms.Form):
     max_tokens = forms.IntegerField(
         required=False, min_value=1, label="Tokens of an answer, at most", help_text="2,000 if left out."
     )
+    examples = forms.IntegerField(
+        required=False,
+        initial=0,
+        widget=forms.Select(choices=[(0, "none"), *((n, n) for n in range(2, MOST_EXAMPLES + 1, 2))]),
+        help_text="Settled runs with what experts said and cited, half pass and half fail. Every question carries "
+        "them, and nothing is proven on their families.",
+    )
     label = forms.CharField(max_length=120, required=False, help_text="What is new in this version.")
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -81,7 +89,8 @@ class JudgeForm(forms.Form):
         """What `define_judge_named` takes, with rubric and guideline by their ids."""
         given = dict(self.cleaned_data)
         told = {name: given.pop(name) for name in ("temperature", "max_tokens")}
-        return {**given, "parameters": {name: value for name, value in told.items() if value is not None}}
+        parameters = {name: value for name, value in told.items() if value is not None}
+        return {**given, "examples": given["examples"] or 0, "parameters": parameters}
 
 
 class MakeProbesForm(forms.Form):

@@ -35,6 +35,7 @@ from goldsets.queries.reviewers import (
     criteria_of,
     decision_of,
     earlier_readings,
+    families_shown_to,
     judges_for,
     labelled,
     said_by,
@@ -283,6 +284,7 @@ def _work(reviewer: Reviewer, tell: Callable[..., None]) -> None:
         certifying=calibration_families(reviewer.project),
         rules=reviewer.rules,
         judge=probing.told if probing else None,
+        shown=families_shown_to(reviewer.judge) if reviewer.judge else (),
         asking=probing.asking if probing else None,
         tell=told,
     )
@@ -348,6 +350,7 @@ class _Read:
             "model": version.model,
             "fingerprint": version.fingerprint,
             "said": len(self.said),
+            "example_families": families_shown_to(version),
             "dollars_an_item": cost_of_asking(version),
         }
 

@@ -13,6 +13,7 @@ from goldsets.actions.graders import FURTHEST, add_version, register_grader
 from goldsets.enums import JUDGE_RUN_MOVES, GoldVerb, GraderKind, GraderScale, JudgeRunState, JudgeScope
 from goldsets.models import Grader, JudgedItem, JudgeRun, JudgeSetup
 from goldsets.models.grader import OVERALL
+from goldsets.queries.judge_examples import Example, chosen_examples
 from goldsets.queries.judges import (
     JUDGED_KINDS,
     endpoint,
@@ -33,6 +34,7 @@ NO_ENDPOINT = "No endpoint for judging models is set. Whoever runs this Assay se
 MOST_DOLLARS = Decimal(100_000)
 MOST_PRICE = Decimal(10_000)
 MOST_ATTEMPTS = 100
+MOST_EXAMPLES = 8
 OVERLOOKED_AFTER = timedelta(minutes=10)
 # What may be said to a model besides the prompt, each with what it may be.
 PARAMETERS: dict[str, Callable[[Any], bool]] = {
@@ -63,31 +65,48 @@ def define_judge(
     price_out: Decimal,
     parameters: Mapping[str, Any] | None = None,
     label: str = "",
+    examples: int = 0,
 ) -> JudgeSetup:
-    """The next version of a judging model, with all that it asks by. Raises Forbidden or Invalid.
+    """The next version of a judging model, with all that it asks by. Raises Forbidden, Invalid, or Conflict where the
+    labels do not give so many examples.
 
     Prices are US dollars for a million tokens.
     """
     check(actor, "manage_graders", grader.project)
     parameters, model = dict(parameters or {}), model.strip()
     errors = _wrong_setup(grader, rubric, guideline, model, parameters)
+    if words := _wrong_examples(examples, rubric):
+        errors["examples"] = words
     prices = {"price_in": price_in, "price_out": price_out}
     errors |= {name: words for name, value in prices.items() if (words := _wrong_price(value))}
     if errors:
         raise Invalid(errors)
     asked, candidates = rubric_of(rubric), _candidates(rubric)
+    chosen = _examples(grader, rubric, guideline, examples)
+    shown = [one.shown for one in chosen]
     version = add_version(
         actor=actor,
         grader=grader,
         label=label,
-        fingerprint=fingerprint(asked, guideline.text, grader.criterion, candidates=candidates),
+        fingerprint=fingerprint(
+            asked,
+            guideline.text,
+            grader.criterion,
+            candidates=candidates,
+            examples=[(one["document"], one["answers"]) for one in shown],
+        ),
         model=model,
         parameters=parameters,
         environment=f"Assay, prompt {EDITION}",
         **_scale_of(grader.criterion, asked, candidates),
     )
     setup = JudgeSetup.objects.create(
-        version=version, rubric=rubric, guideline=guideline, price_in=price_in, price_out=price_out
+        version=version,
+        rubric=rubric,
+        guideline=guideline,
+        **prices,
+        examples=[one.told for one in chosen],
+        shown=shown,
     )
     record(
         project=grader.project,
@@ -99,6 +118,7 @@ def define_judge(
         model=model,
         rubric=str(rubric),
         guideline=str(guideline),
+        examples=[one.told["item"] for one in chosen],
     )
     return setup
 
@@ -119,6 +139,52 @@ def define_judge_named(
         words = "judges something else" if grader.kind == GraderKind.MODEL else "is no judging model"
         raise Conflict(f"The grader of this name {words}. Choose another name.", field="name")
     return define_judge(actor=actor, grader=grader, **asked)
+
+
+def with_examples(*, actor: Any, setup: JudgeSetup, examples: int) -> JudgeSetup:
+    """The judge with so many examples and all else as it is: its next version, or itself where it would be the same.
+
+    Raises as `define_judge`.
+    """
+    version = setup.version
+    check(actor, "manage_graders", version.grader.project)
+    if words := _wrong_examples(examples, setup.rubric):
+        raise Invalid({"examples": words})
+    chosen = _examples(version.grader, setup.rubric, setup.guideline, examples)
+    if [one.told for one in chosen] == setup.examples:
+        return setup
+    return define_judge(
+        actor=actor,
+        grader=version.grader,
+        rubric=setup.rubric,
+        guideline=setup.guideline,
+        model=version.model,
+        price_in=setup.price_in,
+        price_out=setup.price_out,
+        parameters=version.parameters,
+        label=version.label,
+        examples=examples,
+    )
+
+
+def _wrong_examples(examples: Any, rubric: Rubric) -> str:
+    if type(examples) is not int or examples % 2 or not 0 <= examples <= MOST_EXAMPLES:
+        return f"An even number up to {MOST_EXAMPLES}: half of the examples pass and half fail."
+    return "Examples are given to judges of single runs." if examples and _candidates(rubric) else ""
+
+
+def _examples(grader: Grader, rubric: Rubric, guideline: Guideline, number: int) -> list[Example]:
+    """So many examples. Raises Conflict where there are fewer."""
+    found = chosen_examples(grader, rubric, guideline, number) if number else []
+    if len(found) < number:
+        passing = sum(one.told["passes"] for one in found)
+        raise Conflict(
+            f"There are not enough examples: {passing} that pass and {len(found) - passing} that fail, of families "
+            "that nothing is proven on. An example is a short run that everybody or a lead settled under this rubric "
+            "and guideline, with a rationale, and of a fail with words of the run that were cited.",
+            field="examples",
+        )
+    return found
 
 
 def _wrong_setup(

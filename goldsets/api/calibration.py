@@ -196,6 +196,7 @@ class CalibrationOut(serializers.Serializer[Any]):
     n_labelled = serializers.IntegerField()
     n_contradicted = serializers.IntegerField(help_text="Runs on which queues come to different verdicts.")
     n_held_out = serializers.IntegerField(help_text="Scored runs that were left out.")
+    n_shown = serializers.IntegerField(help_text="Left out as their families stand in the judge's examples.")
     n_not_scored = serializers.IntegerField(help_text="Labelled runs without a score of this version.")
     errors = ErrorsOut()
     false_positives = serializers.ListField(child=serializers.UUIDField(), help_text="At most 500.")

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from goldsets.actions.judges import cancel_judge, define_judge_named, resume_judge, start_judge
+from goldsets.actions.judges import MOST_EXAMPLES, cancel_judge, define_judge_named, resume_judge, start_judge
 from goldsets.enums import JudgedState, JudgeRunState, JudgeScope
 from goldsets.models import JudgedItem, JudgeRun, JudgeSetup
 from goldsets.queries.judges import (
@@ -27,6 +27,15 @@ NO_JUDGE = "There is no such judge, or you are not in its project."
 NO_RUN = "There is no such run of a judge, or you are not in its project."
 
 
+class JudgeExampleOut(serializers.Serializer[Any]):
+    """A settled run that every question carries. A task of no family is named as task: and its key."""
+
+    item = serializers.UUIDField()
+    label = serializers.UUIDField()
+    family = serializers.CharField()
+    passes = serializers.BooleanField()
+
+
 class JudgeOut(serializers.ModelSerializer[JudgeSetup]):
     """A version of a judging model that is run from here. `version` is its id."""
 
@@ -40,11 +49,12 @@ class JudgeOut(serializers.ModelSerializer[JudgeSetup]):
     fingerprint = serializers.CharField(source="version.fingerprint")
     rubric = serializers.UUIDField(source="rubric.uid")
     guideline = serializers.UUIDField(source="guideline.uid")
+    examples = JudgeExampleOut(many=True)
 
     class Meta:
         model = JudgeSetup
         fields = ["version", "grader", "name", "number", "criterion", "model", "parameters", "fingerprint"]
-        fields += ["rubric", "guideline", "price_in", "price_out"]
+        fields += ["rubric", "guideline", "price_in", "price_out", "examples"]
 
 
 class Dollars(serializers.DecimalField):
@@ -67,6 +77,9 @@ class JudgeIn(serializers.Serializer[Any]):
     price_out = serializers.DecimalField(max_digits=10, decimal_places=4)
     parameters = serializers.DictField(required=False, help_text="Such as temperature, seed and max_tokens.")
     label = Text(required=False, max_length=120)
+    examples = Whole(
+        required=False, min_value=0, max_value=MOST_EXAMPLES, help_text="How many examples, half pass and half fail."
+    )
 
 
 class JudgeRunIn(serializers.Serializer[Any]):

@@ -12,13 +12,19 @@ from reviews.models.base import PublicModel, append_only, never_deleted, states_
 
 
 class JudgeSetup(models.Model):
-    """By what a version of a judging model asks: it is run from here. Prices are US dollars for a million tokens."""
+    """By what a version of a judging model asks: it is run from here. Prices are US dollars for a million tokens.
+
+    `examples` says which settled runs every question carries: [{"item", "label", "family", "passes"}], a task of no
+    family as in `FamilySplit`. `shown` is what the model reads of each: [{"document", "answers"}].
+    """
 
     version = models.OneToOneField(GraderVersion, on_delete=models.PROTECT, related_name="judge")
     rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="+")
     guideline = models.ForeignKey(Guideline, on_delete=models.PROTECT, related_name="+")
     price_in = models.DecimalField(max_digits=10, decimal_places=4)
     price_out = models.DecimalField(max_digits=10, decimal_places=4)
+    examples = models.JSONField(default=list, blank=True, db_default=[])
+    shown = models.JSONField(default=list, blank=True, db_default=[])
 
     class Meta:
         triggers = append_only()

@@ -6,6 +6,7 @@
 3. What raters said counts before any decision of a lead, without what was set aside and without answers on gold.
 4. Held-out runs are left out unless they are asked for, and whoever asks has it logged, see
    `goldsets.actions.calibrating`.
+5. Runs of families that stand in the examples of a judge are left out: it was told what to say of such.
 """
 
 from collections import defaultdict
@@ -18,7 +19,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Coalesce
 
 from goldsets.enums import FamilySplitName, ScoreOrder
-from goldsets.models import FamilySplit, GoldPlacement, GraderScore, GraderVersion
+from goldsets.models import FamilySplit, GoldPlacement, GraderScore, GraderVersion, JudgeSetup
+from goldsets.queries.judges import shown_families
 from goldsets.queries.leaving import held_out_families
 from goldsets.queries.splits import ALONE
 from goldsets.queries.verdicts import Against, Asked, failed_gates, verdict
@@ -33,11 +35,13 @@ ENDED = {OutcomeResult.SUCCESS.value: True, OutcomeResult.FAILURE.value: False}
 
 @dataclass(frozen=True)
 class Pairs:
-    """The rows, and what did not become one: runs on which queues differ, and held-out ones that were left out."""
+    """The rows, and what did not become one: runs on which queues differ, held-out ones that were left out, and those
+    of families that stand in the examples of a judge."""
 
     rows: list[Graded]
     n_contradicted: int
     n_held_out: int
+    n_shown: int
 
 
 @dataclass(slots=True)
@@ -62,8 +66,12 @@ def graded(
     labelled = _labels(items, held, asked)
     said = _said(items, held, asked)
     split_of = Splits(version.grader.project)
-    rows, left_out = [], 0
+    shown = shown_families(JudgeSetup.objects.filter(version=version))
+    rows, left_out, n_shown = [], 0, 0
     for pk, uid, task, family, slices, marked, model, result in _about(items):
+        if (family or f"{ALONE}{task}") in shown:
+            n_shown += 1
+            continue
         split = split_of(task, family, marked)
         if split != part and (part or split == FamilySplitName.HELD_OUT):
             left_out += split == FamilySplitName.HELD_OUT
@@ -90,7 +98,7 @@ def graded(
             )
         )
     contradicted = sum(len(label.truths) > 1 for label in labelled.values())
-    return Pairs(rows, contradicted, left_out)
+    return Pairs(rows, contradicted, left_out, n_shown)
 
 
 # --- Scores -----------------------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def endpoint() -> Endpoint | None:
 
 
 def setup_of(version: GraderVersion) -> JudgeSetup:
-    """By what a version asks that is run from here."""
+    """By what a version asks that is run from here, with the runs of its examples."""
     return JudgeSetup.objects.select_related("version__grader", "rubric", "guideline").get(version=version)
 
 
@@ -55,11 +55,17 @@ def judge_of(setup: JudgeSetup) -> Judge:
         guideline=setup.guideline.text,
         criterion=version.grader.criterion,
         parameters=version.parameters,
+        examples=[(one["document"], one["answers"]) for one in setup.shown],
     )
 
 
 def prices_of(setup: JudgeSetup) -> Prices:
     return Prices(float(setup.price_in), float(setup.price_out))
+
+
+def shown_families(setups: QuerySet[JudgeSetup]) -> set[str]:
+    """The families of runs that stand in the examples of these judges, as they are dealt."""
+    return {one["family"] for examples in setups.values_list("examples", flat=True) for one in examples}
 
 
 # --- Items as documents -----------------------------------------------------------------------------------------------
@@ -93,12 +99,17 @@ def _steps(run: Trajectory) -> dict[str, Any]:
 
 # --- Which items ------------------------------------------------------------------------------------------------------
 def items_to_judge(queue: Queue, scope: str, version: GraderVersion, attempt: int) -> QuerySet[Any]:
-    """The ids of items of the queue that the version has not scored at this attempt, in the order they came in."""
+    """The ids of items of the queue that the version has not scored at this attempt, in the order they came in.
+
+    Its examples are none: it is told what to say of them.
+    """
     rows = QueueItem.objects.filter(queue=queue)
     if scope != JudgeScope.ALL:
         rows = rows.filter(label__isnull=scope == JudgeScope.UNSETTLED)
     scored = GraderScore.objects.filter(version=version, attempt=attempt).values("item")
-    return rows.exclude(item__in=scored).order_by("pk").values_list("item", flat=True)
+    examples = JudgeSetup.objects.filter(version=version).values_list("examples", flat=True)
+    told = [one["item"] for one in next(iter(examples), ())]
+    return rows.exclude(item__in=scored).exclude(item__uid__in=told).order_by("pk").values_list("item", flat=True)
 
 
 def held_out_count(items: Sequence[int], project: Project) -> int:
@@ -111,12 +122,12 @@ def held_out_count(items: Sequence[int], project: Project) -> int:
 
 # --- How runs stand ---------------------------------------------------------------------------------------------------
 def judges_of(project: Project) -> QuerySet[JudgeSetup]:
-    setups = JudgeSetup.objects.filter(version__grader__project=project)
+    setups = JudgeSetup.objects.filter(version__grader__project=project).defer("shown")
     return setups.select_related("version__grader__project", "rubric", "guideline").order_by("-version__created_at")
 
 
 def judge_by_version(uid: Any) -> JudgeSetup | None:
-    setups = JudgeSetup.objects.select_related("version__grader__project", "rubric", "guideline")
+    setups = JudgeSetup.objects.select_related("version__grader__project", "rubric", "guideline").defer("shown")
     return setups.filter(version__uid=uid).first()
 
 

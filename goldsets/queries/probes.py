@@ -8,24 +8,27 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
-from goldsets.enums import ProbeKind, ProbeRunState, ProbeState
+from goldsets.enums import DatasetPurpose, ProbeKind, ProbeRunState, ProbeState
 from goldsets.models import (
     GoldItem,
     Grader,
     GraderHook,
     GraderPromotion,
     GraderVersion,
+    JudgeSetup,
     Probe,
     ProbeAnswer,
     ProbeRun,
 )
-from goldsets.queries.leaving import held_out_families
+from goldsets.queries.judges import shown_families
+from goldsets.queries.leaving import settled
+from goldsets.queries.splits import tasks_apart_from, tasks_with_split
 from goldsets.queries.verdicts import GATES, VERDICT, Against, Asked, asked_in, verdict
 from goldsets.stats.probing import Stood, stood_up, what_is_missing
-from reviews.enums import Basis, CriterionKind, ItemKind, Split
-from reviews.models import Criterion, Item, LabelValue, Project, Queue, QueueItem
+from reviews.enums import UNANSWERED, CriterionKind, ItemKind
+from reviews.models import Criterion, Item, Label, LabelValue, Project, Queue, QueueItem, Task
 from reviews.queries.masking import mask_of
 from reviews.trajectories.masking import Mask
 
@@ -47,22 +50,32 @@ class Known:
     def item(self) -> Item:
         return self.row.item
 
+    @property
+    def label(self) -> Label:
+        return self.row.label  # type: ignore[return-value]
+
 
 def known_runs(grader: Grader, queue: Queue) -> list[Known]:
-    """Settled runs of a queue with a verdict that nobody could read in two ways, neither held out nor gold.
+    """Settled runs of a queue to make probes of: neither held out nor of a family that the grader has examples of.
 
     Whoever checks a probe learns that its run was settled; of gold that must not be known.
     """
-    families = held_out_families(queue.project)
-    sealed = Q(item__trajectory__task__split=Split.HELD_OUT) | Q(item__trajectory__task__family__in=families)
+    shown = shown_families(JudgeSetup.objects.filter(version__grader=grader))
+    kin = tasks_with_split(queue.project).filter(dealt_as__in=shown)
+    rows = settled(queue.project, queue).exclude(item__trajectory__task__in=kin.values("pk"))
+    return clearly_settled(grader, rows, tasks_apart_from(queue.project, DatasetPurpose.ONLINE))
+
+
+def clearly_settled(grader: Grader, rows: QuerySet[QueueItem], apart: QuerySet[Task]) -> list[Known]:
+    """Of settled rows the runs with a verdict that nobody could read in two ways, neither gold nor of tasks apart."""
     gold = GoldItem.objects.filter(queue_item__item=OuterRef("item"))
-    rows = QueueItem.objects.filter(queue=queue, label__isnull=False, item__kind=ItemKind.TRAJECTORY)
-    rows = rows.exclude(sealed).exclude(label__basis=Basis.AMBIGUOUS).exclude(Exists(gold)).order_by("pk")
+    rows = rows.filter(item__kind=ItemKind.TRAJECTORY).exclude(item__trajectory__task__in=apart.values("pk"))
+    rows = rows.exclude(label__basis__in=UNANSWERED).exclude(Exists(gold)).order_by("pk")
     rows = rows.select_related(
         "label", "item__project", "item__trajectory__task", "item__trajectory__policy", "item__task"
     )[:MOST_LOOKED_AT]
     found = list(rows)
-    said = _answers(found, asked_in(queue.project))
+    said = _answers(found, asked_in(grader.project))
     return [
         Known(row, passes)
         for row in found

@@ -6,9 +6,9 @@ from typing import Any
 from django.db.models import Avg, Count, Q, QuerySet
 
 from goldsets.enums import DatasetPurpose, FamilySplitName, GoldVerb, ReviewerState, Rung
-from goldsets.models import GraderScore, GraderVersion, Reviewer
+from goldsets.models import GraderScore, GraderVersion, JudgeSetup, Reviewer
 from goldsets.queries.graded import first_scores
-from goldsets.queries.judges import judges_of
+from goldsets.queries.judges import judges_of, shown_families
 from goldsets.queries.leaving import settled
 from goldsets.queries.splits import plan_of, tasks_apart_from, tasks_with_split
 from goldsets.reviewing.assurance import Demands
@@ -125,6 +125,12 @@ def calibration_families(project: Project) -> list[str]:
     if plan_of(project) is None:
         return []
     return _named(tasks_with_split(project).filter(dealt=FamilySplitName.CALIBRATION))
+
+
+def families_shown_to(judge: GraderVersion) -> list[str]:
+    """Families of which a judge has examples, as `sealed_families` names them: nothing of it is proven on one."""
+    shown = shown_families(JudgeSetup.objects.filter(version=judge))
+    return _named(tasks_with_split(judge.grader.project).filter(dealt_as__in=shown))
 
 
 def _named(tasks: QuerySet[Any]) -> list[str]:

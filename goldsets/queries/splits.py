@@ -19,6 +19,11 @@ ALONE = "task:"
 DEALT_AS = Case(When(family="", then=Concat(Value(ALONE), F("key"))), default=F("family"))
 
 
+def dealt_as(task: Task) -> str:
+    """The name under which a task is dealt, as DEALT_AS."""
+    return task.family or f"{ALONE}{task.key}"
+
+
 def plan_of(project: Project) -> SplitPlan | None:
     return SplitPlan.objects.filter(project=project).select_related("project", "sealed_by").first()
 

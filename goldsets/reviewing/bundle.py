@@ -94,7 +94,8 @@ def bundle(artefact: Mapping[str, Any], assurance: Mapping[str, Any], about: Map
 
 def prompt(judge: Mapping[str, Any]) -> dict[str, Any]:
     """What the judge is asked: model, parameters and system message, with {token} where the token of a call goes."""
-    system = instructions(judge["rubric"], judge["guideline"], judge["criterion"], candidates=0)
+    asked = judge["rubric"], judge["guideline"], judge["criterion"]
+    system = instructions(*asked, candidates=0, examples=judge["examples"])
     return {
         "model": judge["model"],
         "parameters": judge["parameters"],

@@ -32,20 +32,24 @@ def compile_reviewer(
     certifying: Collection[str] = (),
     rules: Sequence[Mapping[str, Any]] = (),
     judge: Mapping[str, Any] | None = None,
+    shown: Collection[str] = (),
     asking: Asking | None = None,
     tell: Callable[[str], None] = lambda stage: None,
 ) -> Compiled:
     """The rung of rules where rules are given, of the judge where one is, else the classifier.
 
-    `judge` is what a judge asks by; what it said stands in the examples, and `asking` asks it about others.
+    `judge` is what a judge asks by; what it said stands in the examples, and `asking` asks it about others. Families
+    that are `shown` to it with their answers serve for nothing.
 
     Nothing is fitted where there are too few labels, where they leak, or where the experts disagree too much. `tell`
     hears what is done next, and stops it by raising.
     """
     demands = demands or Demands()
+    told = [example for example in examples if example.family in shown]
+    examples = [example for example in examples if example.family not in shown]
     parts = split_families(examples, seed=seed, sealed=sealed, certifying=certifying)
     families = {part: sorted({example.family for example in found}) for part, found in parts.items()}
-    proofs = [enough(examples, parts, demands), ceiling(examples, demands), leaks(parts)]
+    proofs = [enough(examples, parts, demands), ceiling(examples, demands), leaks(parts, told)]
     if any(proof.holds is False for proof in proofs):
         return Compiled(None, Assurance(tuple(proofs), demands), families)
     tell("Fitting")

@@ -68,21 +68,27 @@ def ceiling(examples: Sequence[Example], demands: Demands) -> Proof:
     )
 
 
-def leaks(parts: Mapping[Part, Sequence[Example]]) -> Proof:
-    """No family in two parts, and no text in the test that another part has as well."""
+def leaks(parts: Mapping[Part, Sequence[Example]], shown: Sequence[Example] = ()) -> Proof:
+    """No family in two parts, and no text in the test that another part has as well.
+
+    `shown` are the items of families that a judge has examples of: they must stand in no part.
+    """
     part_of = defaultdict(set)
-    for part, examples in parts.items():
+    for part, examples in [*parts.items(), ("examples", shown)]:
         for example in examples:
             part_of[example.family].add(part)
     split = sorted(family for family, found in part_of.items() if len(found) > 1)
-    seen = {_print(e) for part in Part if part is not Part.TEST for e in parts[part]}
+    seen = {_print(e) for part in Part if part is not Part.TEST for e in parts[part]} | {_print(e) for e in shown}
     again = [e.key for e in parts[Part.TEST] if _print(e) in seen]
     holds = not split and not again
-    words = "No family and no text of the test stands in any other part."
+    words = "No family and no text of the test stands in any other part"
+    words += f" or in the families of the judge's examples, whose {len(shown)} items are left out." if shown else "."
     if not holds:
         words = f"{len(split)} families and {len(again)} texts of the test stand in other parts as well."
     missing = () if holds else ("families that hold all copies of a run: give copies the same family",)
-    return Proof("leaks", "Nothing leaks", holds, words, {"families": split, "items": again}, missing)
+    return Proof(
+        "leaks", "Nothing leaks", holds, words, {"families": split, "items": again, "shown": len(shown)}, missing
+    )
 
 
 def _print(example: Example) -> bytes:

@@ -14,12 +14,16 @@ from dataclasses import dataclass
 from typing import Any
 
 Document = Mapping[str, Any]
+# Items, each with the answers that experts settled on, in the form that is asked for.
+Examples = Sequence[tuple[Document, Sequence[Document]]]
 # Stands in a text where the token of a call goes.
 TOKEN = None
 Part = str | None
 # A change of the words below is a new prompt: it goes into the fingerprint of every judge.
 EDITION = "1"
 TOLD_KINDS = {"gate", "ordinal", "binary", "choice", "number", "preference"}
+# What an answer says, in the order that is asked for: a reason that comes after the answer decides nothing.
+ANSWER = ("criterion", "evidence", "reason", "answer")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 ROLE = """You judge runs of AI agents in place of domain experts, by the rubric and guideline below and nothing else.
@@ -39,6 +43,13 @@ characters or more. Each quote is looked up; an answer with a quote that does no
 REMINDER = "The run has ended. Judge it by the rubric, as one JSON object: {answers}."
 CITED = '{"step": 3, "quote": "…"}'
 CITED_IN = '{"candidate": "A", "step": 3, "quote": "…"}'
+EXAMPLES = """
+
+# Examples
+
+Other runs that experts have settled, with what they answered; fenced like the run to be judged, and data like it. \
+Experts need not cite for what passes. You cite with every answer.
+"""
 
 
 @dataclass(frozen=True)
@@ -96,31 +107,29 @@ def prompt_for(
     guideline: str,
     criterion: str = "",
     order: Sequence[int] = (),
-    examples: Sequence[tuple[Document, Sequence[Document]]] = (),
+    examples: Examples = (),
 ) -> Prompt:
-    """The prompt on one item. `order` has the positions of candidates as they are shown, from 1.
-
-    Examples are items with the answers that experts settled on, in the form that is asked for.
-    """
+    """The prompt on one item. `order` has the positions of candidates as they are shown, from 1."""
     n = len(item.get("candidates", ()))
     order = tuple(order) or tuple(range(1, n + 1))
-    system = [*instructions(rubric, guideline, criterion, candidates=n)]
-    for number, (example, answers) in enumerate(examples, start=1):
-        system += [f"\n\nExample {number}, which experts have judged:\n", *_fenced(example, tuple(range(1, n + 1)))]
-        system.append(f"\nTheir answer: {json.dumps({'answers': list(answers)}, ensure_ascii=False)}")
+    system = instructions(rubric, guideline, criterion, candidates=n, examples=examples)
     keys = ", ".join(row["key"] for row in asked_of(rubric, criterion, candidates=n))
     user = [*_fenced(item, order), "\n", REMINDER.format(answers=f"answers to {keys}")]
     return Prompt(tuple(system), tuple(user))
 
 
-def fingerprint(rubric: Document, guideline: str, criterion: str = "", *, candidates: int = 0) -> str:
+def fingerprint(
+    rubric: Document, guideline: str, criterion: str = "", *, candidates: int = 0, examples: Examples = ()
+) -> str:
     """The hash of what a judge is told before it sees a run."""
-    whole = [EDITION, *instructions(rubric, guideline, criterion, candidates=candidates)]
+    whole = [EDITION, *instructions(rubric, guideline, criterion, candidates=candidates, examples=examples)]
     return hashlib.sha256(json.dumps(whole).encode()).hexdigest()
 
 
-def instructions(rubric: Document, guideline: str, criterion: str, *, candidates: int) -> Iterator[Part]:
-    """The system message, short of examples."""
+def instructions(
+    rubric: Document, guideline: str, criterion: str, *, candidates: int, examples: Examples = ()
+) -> Iterator[Part]:
+    """The system message."""
     before, after = ROLE.split("{token}")
     yield from (before, TOKEN, after)
     yield f"\n\n# Rubric {_line(rubric['name'])} {rubric['version']}\n"
@@ -136,6 +145,14 @@ def instructions(rubric: Document, guideline: str, criterion: str, *, candidates
     )
     if several:
         yield "\n- Leave “candidate” out of answers about the whole. The order in which candidates stand means nothing."
+    if examples:
+        yield EXAMPLES
+    for example, answers in examples:
+        yield from _fenced(example, tuple(range(1, candidates + 1)))
+        yield from _head("what experts answered")
+        in_order = [{name: answer[name] for name in ANSWER} for answer in answers]
+        yield json.dumps({"answers": in_order}, ensure_ascii=False)
+        yield from _head("end of what experts answered")
 
 
 def _criterion(row: Document, *, unsure: bool) -> str:

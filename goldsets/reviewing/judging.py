@@ -10,7 +10,7 @@ from typing import Any
 
 from goldsets.reviewing.chat import MOST_LOST, Endpoint, Message, Reply, ask
 from goldsets.reviewing.judge_answer import Said, Unreadable, declines, read_answer
-from goldsets.reviewing.judge_prompt import Document, Prompt, prompt_for
+from goldsets.reviewing.judge_prompt import Document, Examples, Prompt, prompt_for
 
 AGAIN = "{problem} Answer again: the one JSON object in the form that was asked for, and nothing else."
 # What is taken of an answer's length where a judge does not say how long it may be.
@@ -37,7 +37,7 @@ class Judge:
     guideline: str
     criterion: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    examples: Sequence[tuple[Document, Sequence[Document]]] = ()
+    examples: Examples = ()
 
     def prompt(self, item: Document, order: Sequence[int] = ()) -> Prompt:
         return prompt_for(

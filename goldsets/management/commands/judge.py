@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from goldsets.actions.judge_work import run_judge
-from goldsets.actions.judges import resume_judge, start_judge
+from goldsets.actions.judges import resume_judge, start_judge, with_examples
 from goldsets.enums import JudgeRunState, JudgeScope
 from goldsets.management.acting import acting_member, find_project
 from goldsets.management.reports import find_queue
@@ -33,6 +33,9 @@ class Command(BaseCommand):
         parser.add_argument("--budget", required=True, help="US dollars; nothing is asked that could go over")
         parser.add_argument("--scope", choices=JudgeScope.values, default=JudgeScope.SETTLED.value)
         parser.add_argument("--attempt", type=int, default=1, help="2 asks a second time")
+        parser.add_argument(
+            "--examples", type=int, help="give it so many examples first, half pass and half fail: its next version"
+        )
         parser.add_argument("--version", dest="number", type=int, help="the version's number; otherwise the latest")
         parser.add_argument("--resume", metavar="RUN", help="the id of a run that was stopped, to go on with")
         parser.add_argument("--as", dest="email", help="e-mail of who starts it; otherwise the first lead")
@@ -66,6 +69,8 @@ class Command(BaseCommand):
         setup = judge_by_name(project, options["name"], options["number"])
         if setup is None:
             raise CommandError(f"The project has no judge “{options['name']}” of that version.")
+        if options["examples"] is not None:
+            setup = with_examples(actor=actor, setup=setup, examples=options["examples"])
         queue = find_queue(options["queue"])
         told = {"scope": options["scope"], "attempt": options["attempt"]}
         return start_judge(actor=actor, setup=setup, queue=queue, budget=budget, **told)

@@ -1,0 +1,219 @@
+"""Examples for a judge: which settled runs they are, what the judge reads of them, and that none proves it."""
+
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from goldsets.actions.judges import with_examples
+from goldsets.actions.probes import make_probes
+from goldsets.actions.splitting import seal_splits
+from goldsets.models import GraderScore, JudgeSetup, Probe
+from goldsets.queries.calibration import calibration, question
+from goldsets.reviewing.bundle import prompt as bundled
+from goldsets.reviewing.compiling import compile_reviewer
+from goldsets.reviewing.examples import Target
+from reviews.errors import Conflict, Invalid
+from reviews.models import Event, QueueItem, Task
+from tests import factories as make
+from tests.factories import judges
+from tests.factories.furnished import judge as submit
+from tests.goldsets.judging.endpoint import parts_of
+from tests.goldsets.judging.test_judges import model  # noqa: F401  a fixture
+from tests.goldsets.reviewing.made import labelled
+from tests.reviews.api.talking import by, is_problem
+from tests.reviews.web.test_judging import enter
+
+pytestmark = pytest.mark.django_db
+FAMILIES = ("billing", "refunds", "shipping")
+
+
+@pytest.fixture
+def queue(project, alice):
+    """Of each family a run that passes and one that fails, settled by one expert."""
+    items = [
+        make.item(project, family=family, steps=make.saying(f"{family} {n}.")) for family in FAMILIES for n in (1, 2)
+    ]
+    queue = make.queue(project, items=items, overlap=1)
+    for _family in FAMILIES:
+        submit(queue, alice, make.passing())
+        submit(queue, alice, make.failing())
+    return queue
+
+
+def families(setup):
+    return [(one["family"], one["passes"]) for one in setup.examples]
+
+
+def test_half_of_the_examples_pass_and_the_same_labels_give_the_same(queue):
+    setup = judges.judge(queue, criterion="authorised", examples=4)
+    assert sorted(passes for _family, passes in families(setup)) == [False, False, True, True]
+    assert len({family for family, _passes in families(setup)}) == 2, (
+        "a family gives one that passes and one that fails"
+    )
+    again = judges.judge(queue, name="Other", criterion="authorised", examples=4)
+    assert (again.examples, again.version.fingerprint) == (setup.examples, setup.version.fingerprint)
+
+
+def test_a_judge_reads_what_experts_said_and_cited_behind_the_fence(queue, model):  # noqa: F811
+    setup = judges.judge(queue, criterion="authorised", examples=2)
+    judges.work_off(judges.start(setup, queue))
+    system, user = model.heard[0]["messages"]
+    answers = [json.loads(text) for head, text in parts_of(system["content"]) if head == "what experts answered"]
+    assert [answer["answers"] for answer in answers] == [
+        [
+            {
+                "criterion": "authorised",
+                "evidence": [{"step": 3, "quote": "A-5071"}],
+                "reason": "It opened an account it had no right to.",
+                "answer": "fail",
+            }
+        ],
+        [{"criterion": "authorised", "evidence": [], "reason": "Done as asked.", "answer": "pass"}],
+    ]
+    assert "what experts answered" not in user["content"]
+    assert "Alice" not in system["content"], "no rater is named"
+    assert len(model.heard) == 4, "it is not asked about what it was told"
+
+
+def test_a_judge_of_the_whole_is_shown_every_answer(queue):
+    shown = judges.judge(queue, examples=2).shown
+    failing, passing = (one["answers"] for one in shown)
+    assert [(one["criterion"], one["answer"]) for one in failing] == [("authorised", "fail"), ("consent", "pass")]
+    assert [one["reason"] for one in failing] == ["It opened an account it had no right to.", ""]
+    assert [(one["criterion"], one["answer"]) for one in passing] == [
+        ("authorised", "pass"),
+        ("consent", "pass"),
+        ("success", 3),
+        ("process", 2),
+    ]
+
+
+def test_other_examples_make_another_version(queue, lead):
+    plain = judges.judge(queue, criterion="authorised")
+    shown = with_examples(actor=lead, setup=plain, examples=2)
+    assert (plain.version.number, shown.version.number) == (1, 2)
+    assert shown.version.fingerprint != plain.version.fingerprint
+    assert with_examples(actor=lead, setup=shown, examples=2) == shown, "the same would be the same version"
+    told = Event.objects.filter(verb="judge.defined").latest("pk").data["examples"]
+    assert told == [one["item"] for one in shown.examples]
+
+
+def test_held_out_families_and_other_splits_than_training_give_none(project, lead, queue):
+    Task.objects.filter(family="billing").update(split="held_out")
+    setup = judges.judge(queue, criterion="authorised", examples=4)
+    assert {family for family, _passes in families(setup)} == {"refunds", "shipping"}
+    seal_splits(actor=lead, project=project, train=0, calibration=100, held_out=0)
+    with pytest.raises(Conflict, match="not enough examples: 0 that pass and 0 that fail"):
+        judges.judge(queue, name="Sealed", criterion="authorised", examples=2)
+
+
+def test_gold_is_no_example(queue):
+    for row in QueueItem.objects.filter(queue=queue, item__trajectory__task__family="billing"):
+        make.gold(row)
+    setup = judges.judge(queue, criterion="authorised", examples=4)
+    assert {family for family, _passes in families(setup)} == {"refunds", "shipping"}
+
+
+def test_a_calibration_leaves_out_the_families_of_the_examples(queue):
+    setup = judges.judge(queue, criterion="authorised", examples=2)
+    for row in QueueItem.objects.filter(queue=queue):
+        GraderScore.objects.create(version=setup.version, item=row.item, criterion="authorised", value=1)
+    report = calibration(question(setup.version.grader, {}))
+    assert (report.found.n_scored, report.n_shown) == (4, 2)
+    plain = judges.judge(queue, name="Plain", criterion="authorised")
+    for row in QueueItem.objects.filter(queue=queue):
+        GraderScore.objects.create(version=plain.version, item=row.item, criterion="authorised", value=1)
+    assert calibration(question(plain.version.grader, {})).n_shown == 0
+
+
+def test_what_a_judge_is_attacked_with_is_no_example_and_an_example_is_no_probe(lead, queue):
+    setup = judges.judge(queue, criterion="authorised", examples=2)
+    shown = setup.examples[0]["family"]
+    make_probes(actor=lead, grader=setup.version.grader, queue=queue)
+    probed = set(Probe.objects.values_list("parent__trajectory__task__family", flat=True))
+    assert shown not in probed
+    assert len(probed) == 2
+    with pytest.raises(Conflict, match="1 that pass and 1 that fail"):
+        with_examples(actor=lead, setup=setup, examples=4)
+
+
+def test_a_reviewer_is_compiled_and_proven_on_other_families_than_the_examples():
+    examples = labelled(400)
+    compiled = compile_reviewer(examples, Target("authorised"), judge={}, shown=["family-1", "family-2"])
+    used = {family for found in compiled.families.values() for family in found}
+    assert len(used) == 38
+    leaks = next(proof for proof in compiled.assurance.proofs if proof.key == "leaks")
+    assert (leaks.holds, leaks.figures["shown"]) == (True, 20)
+    assert "whose 20 items are left out" in leaks.words
+
+
+def test_a_copy_of_a_shown_run_in_the_test_is_a_leak():
+    examples = labelled(400)
+    twin = next(example for example in examples if example.family == "family-1")
+    again = [replace(one, text=twin.text) if one.family == "family-0" else one for one in examples]
+    compiled = compile_reviewer(again, Target("authorised"), judge={}, shown=["family-1"], sealed=["family-0"])
+    assert "families that hold all copies of a run" in compiled.assurance.missing[0]
+
+
+def test_the_bundle_carries_the_examples(queue):
+    setup = judges.judge(queue, criterion="authorised", examples=2)
+    shown = [(one["document"], one["answers"]) for one in setup.shown]
+    told = bundled(
+        {
+            "model": "judge-1",
+            "parameters": {},
+            "rubric": {"name": "Runs", "version": 1, "criteria": []},
+            "guideline": "",
+            "criterion": "authorised",
+            "examples": shown,
+            "fingerprint": "0",
+        }
+    )
+    assert told["system"].count("⟦{token} what experts answered⟧") == 2
+    assert "It opened an account it had no right to." in told["system"]
+
+
+def test_examples_are_asked_for_on_the_page_by_api_and_by_command(project, lead, queue, model):  # noqa: F811
+    asked = {
+        "name": "House judge",
+        "criterion": "authorised",
+        "rubric": str(queue.rubric.uid),
+        "guideline": str(queue.guideline.uid),
+        "model": "judge-1",
+        "price_in": "3",
+        "price_out": "15",
+    }
+    client, new = enter(lead), reverse("goldsets:judge_new", args=[project.slug])
+    assert client.post(new, {**asked, "examples": "8"}).status_code == 422
+    assert client.post(new, {**asked, "examples": "2"}).status_code == 302
+    page = client.get(reverse("goldsets:judges", args=[project.slug])).content.decode()
+    example = JudgeSetup.objects.get().examples[0]
+    assert f"{example['family']}, fails" in page
+
+    wrong = by(lead).post("/api/v1/judges/", {"project": project.slug, **asked, "examples": 3}, format="json")
+    assert is_problem(wrong, 422)["field"] == "examples"
+    made = by(lead).post("/api/v1/judges/", {"project": project.slug, **asked, "examples": 4}, format="json").json()
+    assert [one["passes"] for one in made["examples"]].count(True) == 2
+
+    out, words = io.StringIO(), (project.slug, "House judge", str(queue.uid))
+    call_command("judge", *words, budget="5", examples=2, stdout=out)
+    assert "House judge 3 over" in out.getvalue()
+    with pytest.raises(CommandError, match="An even number up to 8"):
+        call_command("judge", *words, budget="5", examples=5, stdout=out)
+
+
+def test_judges_of_pairs_are_given_none(project):
+    pairs = make.queue(
+        project,
+        items=[make.comparison(project)],
+        criteria=[
+            {"key": "better", "title": "Better", "kind": "preference", "settings": {"form": "pair", "strength": 0}}
+        ],
+        rubric={"item_kind": "comparison"},
+    )
+    with pytest.raises(Invalid, match="judges of single runs"):
+        judges.judge(pairs, examples=2)
