@@ -14,7 +14,7 @@ DEV_STAMP = .venv/dev-$(shell cat requirements.txt requirements-dev.txt | cksum 
 # Values for checks that load the settings and connect to nothing.
 UNUSED_SERVERS = DATABASE_URL=postgresql:///unused REDIS_URL=redis://localhost:1 SECRET_KEY=unused
 
-.PHONY: demo test lint lock bench bench-peers venv venv-dev chromium
+.PHONY: demo test test-consumers lint lock bench bench-peers venv venv-dev chromium
 .DEFAULT_GOAL := demo
 
 demo: venv  ## start everything on this machine: make demo [PORT=8000 DATA=.data/demo]
@@ -22,6 +22,9 @@ demo: venv  ## start everything on this machine: make demo [PORT=8000 DATA=.data
 
 test: venv-dev chromium  ## all tests, against real servers and a real browser
 	.venv/bin/python -m pytest -n $(TEST_WORKERS) $(TESTS)
+
+test-consumers: venv-dev  ## exports in the hands of TRL, verl, Inspect and others, which it installs: some gigabytes
+	CONSUMERS=1 .venv/bin/python -m pytest tests/consumers $(ARGS)
 
 lint: venv-dev  ## style, types, and who may import whom
 	.venv/bin/ruff check .

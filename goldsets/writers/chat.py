@@ -10,7 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from goldsets.writers.document import Run
+from goldsets.writers.label_row import as_json
 from reviews.trajectories.schema import Step
+from reviews.trajectories.tools import Tool, tools_of
 
 ROLES = {"system": "system", "user": "user", "agent": "assistant", "tool": "tool"}
 Message = dict[str, Any]
@@ -81,6 +83,23 @@ def _source_message(step: Step) -> str:
     return "/".join(step.pointer.split("/")[:3])
 
 
+def tools_text(described: list[Any]) -> str:
+    """The tools as chat templates take them, as JSON text: whatever the source called it, a schema is `parameters`."""
+    tools = [
+        {"name": tool.name, "description": tool.description, "parameters": {**ANYTHING, **_schema(tool)}}
+        for tool in tools_of(described)
+    ]
+    return as_json([{"type": "function", "function": tool} for tool in tools])
+
+
+# A tool that does not say what it takes. Trainers look for the properties whether there are any or not.
+ANYTHING = {"type": "object", "properties": {}}
+
+
+def _schema(tool: Tool) -> dict[str, Any]:
+    return tool.takes if isinstance(tool.takes, dict) else {}
+
+
 def bare(message: Message) -> Message:
     """The message without members that say nothing, for formats that hold JSON."""
     return {name: value for name, value in message.items() if value is not None}
@@ -113,11 +132,14 @@ def as_text(messages: list[Message]) -> str:
 
 
 def _told(message: Message) -> str:
-    calls = "".join(
-        f"\n[calls {call['function']['name']} {call['function']['arguments']}]" for call in message["tool_calls"] or ()
-    )
     who = f"tool {message['name']}" if message["name"] else message["role"]
-    return f"{who}: {message['content']}{calls}"
+    return f"{who}: {message['content']}{calls_in_words(message)}"
+
+
+def calls_in_words(message: Message) -> str:
+    """A line for each call of the message."""
+    calls = [call["function"] for call in message["tool_calls"] or ()]
+    return "".join(f"\n[calls {function['name']} {function['arguments']}]" for function in calls)
 
 
 def has_attachments(run: Run) -> bool:

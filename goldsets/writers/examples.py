@@ -12,9 +12,8 @@ from typing import Any
 
 import msgspec
 
-from goldsets.writers.chat import Message, common_prefix, first_answer, has_attachments, messages_of
+from goldsets.writers.chat import Message, common_prefix, first_answer, has_attachments, messages_of, tools_text
 from goldsets.writers.document import PREFERENCE, Document, Judged, Run, Said, Words
-from goldsets.writers.label_row import as_json
 
 LEAVE_OUT, BOTH_WAYS = "leave_out", "both_ways"
 BOTH_FAIL = "both_fail"
@@ -147,7 +146,7 @@ class Reading(msgspec.Struct):
         if cut == 0 or cut == len(messages):
             self.left_out["no prompt, or no answer to it"] += 1
             return
-        yield Completion(self._about(document), messages[:cut], messages[cut:], as_json(run.tools), good, run)
+        yield Completion(self._about(document), messages[:cut], messages[cut:], tools_text(run.tools), good, run)
 
     def demonstrations(self, document: Document) -> Iterator[Demonstration]:
         """The run where every gate passes, and what experts wrote in its place where one fails or not."""
@@ -225,7 +224,7 @@ class Reading(msgspec.Struct):
             about=self._about(document),
             prompt=told[0][:cut],
             candidates=candidates,
-            tools=as_json(runs[0].tools),
+            tools=tools_text(runs[0].tools),
             strength=self._strength(preference, candidates),
             opinions=[opinion for judged in document.judgments if (opinion := self._opinion(judged, preference))],
         )
@@ -298,7 +297,7 @@ class Reading(msgspec.Struct):
             prompt=chosen[:cut],
             chosen=chosen[cut:],
             rejected=rejected[cut:],
-            tools=as_json(run.tools),
+            tools=tools_text(run.tools),
             strength=strength,
             decided_by=decided_by,
             chosen_model="expert" if expert else model,

@@ -206,9 +206,14 @@ def put_together(
                 known = beside.get(name)
                 beside[name] = {**known, **content} if isinstance(known, dict) else content
     for name, content in beside.items():
-        (out / name).write_bytes(msgspec.json.format(msgspec.json.encode(content), indent=2) + b"\n")
+        text = content.encode() if isinstance(content, str) else _indented(content)
+        (out / name).write_bytes(text)
         files.append(report(out / name, 0))
     return files
+
+
+def _indented(content: Any) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(content), indent=2) + b"\n"
 
 
 def _tables(form: Format, pieces: list[Path], out: Path) -> list[Path]:

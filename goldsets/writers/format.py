@@ -17,7 +17,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     """`training` says that a model is fitted to it, so that held-out labels never leave in it.
 
     A table has a `schema`; no type is ever guessed from the data. `beside` gives small files that the consumer reads
-    along with it, by their names.
+    along with it, by their names: a text, or what is written as JSON.
     """
 
     name: str

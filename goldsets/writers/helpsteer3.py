@@ -1,15 +1,31 @@
 """Comparisons of two in the form of HelpSteer3: -3 (the first is much better) to 3, with each rater's own opinion.
 
-A side that fails a gate stands for the largest strength.
+A side that fails a gate stands for the largest strength. Parquet with declared types, as in `openrlhf`.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from goldsets.writers.chat import as_text, bare
+import pyarrow as pa
+
+from goldsets.writers.chat import MESSAGES, as_text
 from goldsets.writers.document import Document
 from goldsets.writers.examples import Reading
 from goldsets.writers.format import Format
+
+TEXT, WHOLE = pa.string(), pa.int32()
+OPINION = pa.struct({"score": WHOLE, "reasoning": TEXT})
+SCHEMA = pa.schema(
+    {
+        "domain": TEXT,
+        "id": TEXT,
+        "context": MESSAGES,
+        "response1": TEXT,
+        "response2": TEXT,
+        "overall_preference": WHOLE,
+        "individual_preference": pa.list_(OPINION),
+    }
+)
 
 
 def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
@@ -27,7 +43,7 @@ def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
         yield {
             "domain": found.about.family,
             "id": found.about.id,
-            "context": [bare(message) for message in found.prompt],
+            "context": found.prompt,
             "response1": as_text(first.answer),
             "response2": as_text(second.answer),
             "overall_preference": overall,
@@ -39,4 +55,4 @@ def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
         }
 
 
-FORMATS = [Format(name="helpsteer3", rows=rows)]
+FORMATS = [Format(name="helpsteer3", rows=rows, kind="table", schema=SCHEMA)]

@@ -1,6 +1,5 @@
 """Inspect: samples with the experts' verdict as target, and the experts' scores of each run with their provenance."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +8,7 @@ from goldsets.writers.document import TEXT, Document
 from goldsets.writers.examples import Reading
 from goldsets.writers.format import Format
 from goldsets.writers.label_row import in_words
+from reviews.trajectories import jsontext
 
 
 def samples(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
@@ -66,10 +66,7 @@ def _message(message: Message) -> dict[str, Any]:
 
 
 def _arguments(text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return {"raw": text}
+    found = jsontext.parse_text(text)
     return found if isinstance(found, dict) else {"raw": text}
 
 

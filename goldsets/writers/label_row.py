@@ -269,11 +269,16 @@ def in_words(value: Said, words: Words) -> str:
     return question.names.get(value.value or 0, str(value.value))
 
 
+def letter(position: int) -> str:
+    """What a candidate is called: A is the first."""
+    return chr(ord("A") + position - 1)
+
+
 def _order(value: Said) -> str:
     """Like "A, by 2" or "B > A = C"."""
     letters: dict[int, list[str]] = {}
-    for place, rank in enumerate(value.ranks or ()):
-        letters.setdefault(rank, []).append(chr(ord("A") + place))
+    for position, rank in enumerate(value.ranks or (), start=1):
+        letters.setdefault(rank, []).append(letter(position))
     if len(value.ranks or ()) == 2 and value.value:
         return f"{letters[1][0]}, by {abs(value.value)}"
     return " > ".join(" = ".join(letters[rank]) for rank in sorted(letters))

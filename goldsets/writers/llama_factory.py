@@ -13,6 +13,7 @@ from goldsets.writers.examples import Reading
 from goldsets.writers.format import Format
 from goldsets.writers.label_row import as_json
 from goldsets.writers.single import single_pairs
+from reviews.trajectories import jsontext
 
 ASKING, ANSWERING = {"human", "observation"}, {"gpt", "function_call"}
 NAMES = {"user": "human", "assistant": "gpt", "tool": "observation"}
@@ -58,9 +59,9 @@ def _turn(message: Message) -> dict[str, str]:
 
 
 def _object(function: dict[str, str]) -> str:
-    """The arguments as they were written, or as a JSON text where they are no JSON object."""
-    text = function["arguments"].strip()
-    return text if text.startswith("{") and text.endswith("}") else as_json(text)
+    """The arguments as JSON, which it reads again: an object, or the text where they are none."""
+    found = jsontext.parse_text(function["arguments"])
+    return jsontext.dump(found if isinstance(found, dict) else function["arguments"])
 
 
 def _take_turns(turns: list[dict[str, str]], *, last: set[str]) -> bool:
@@ -69,12 +70,23 @@ def _take_turns(turns: list[dict[str, str]], *, last: set[str]) -> bool:
     return bool(turns) and alternate and turns[-1]["from"] in last
 
 
+# Where any of them is named, LLaMA-Factory knows none that is not.
+TAGS = {
+    "role_tag": "from",
+    "content_tag": "value",
+    "user_tag": "human",
+    "assistant_tag": "gpt",
+    "observation_tag": "observation",
+    "function_tag": "function_call",
+    "system_tag": "system",
+}
+
+
 def _info(stem: str, columns: dict[str, str], **more: Any) -> Any:
-    tags = {"role_tag": "from", "content_tag": "value", "user_tag": "human", "assistant_tag": "gpt"}
     columns = {"messages": "conversations", **columns, "system": "system", "tools": "tools"}
 
     def beside(_reading: Reading, files: list[str]) -> dict[str, Any]:
-        told = {"file_name": files[0], "formatting": "sharegpt", **more, "columns": columns, "tags": tags}
+        told = {"file_name": files[0], "formatting": "sharegpt", **more, "columns": columns, "tags": TAGS}
         return {"dataset_info.json": {stem: told}}
 
     return beside

@@ -1,6 +1,7 @@
 """verl: tasks for training by reward, in parquet. `data_source` selects the reward function.
 
 `ground_truth` is what came hidden with the run, as JSON text; the expert's verdict stands beside it in `extra_info`.
+There are no `tools_kwargs`: verl takes none for an empty object, and a table has no type for one.
 """
 
 from collections.abc import Iterator
@@ -28,7 +29,6 @@ SCHEMA = pa.schema(
                 "label": TEXT,
                 "gates_pass": pa.bool_(),
                 "outcome_reward": pa.float64(),
-                "tools_kwargs": TEXT,
                 "tools": TEXT,
             }
         ),
@@ -50,7 +50,6 @@ def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
                 "label": found.about.label,
                 "gates_pass": found.good,
                 "outcome_reward": outcome.reward if outcome else None,
-                "tools_kwargs": "{}",
                 "tools": found.tools,
             },
         }

@@ -9,7 +9,7 @@ from typing import Any
 from goldsets.writers.document import Document
 from goldsets.writers.examples import Reading
 from goldsets.writers.format import Format
-from goldsets.writers.label_row import gates_of_item, in_words
+from goldsets.writers.label_row import gates_of_item, in_words, letter
 
 FIRST = ["item", "kind", "task", "family", "provenance", "basis", "judgments", "gates_pass", "labelled_at"]
 LAST = ["rationale", "adjudicator", "rubric", "failure_step", "failure_who", "failure_cause", "failure_note", "label"]
@@ -47,7 +47,7 @@ def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
     said: dict[str, list[str]] = {}
     for value in label.values:
         question = words.questions[value.criterion]
-        where = "" if value.candidate is None else f"{chr(ord('A') + value.candidate - 1)}: "
+        where = "" if value.candidate is None else f"{letter(value.candidate)}: "
         if question.place[0]:
             said.setdefault("other", []).append(f"{question.key}: {in_words(value, words)}")
         else:

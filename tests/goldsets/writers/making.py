@@ -148,3 +148,16 @@ def comparison(*values, answers=("Yes.", "No."), **told):
 
 def corrected(step, text, kind="rewrite"):
     return Corrected(step, kind, [Step(role="agent", text=text)], "It was wrong.")
+
+
+# What files are afraid of: quotes, formulas, line breaks of every kind, emoji, text that runs to the left.
+HOSTILE = 'He said: "=SUM(A1)",\r\n\ttwo lines, naïve 🙂 \u202eabc\u202c \u2028 end\\'
+# Calls whose arguments have nothing in common, null in one of them, some no JSON, and one nested without end.
+MIXED = [
+    called(1, "read_order", '{"order": 7}'),
+    called(2, "refund", '{"order": "seven", "amount": {"cents": 100}, "reason": null}'),
+    called(3, "broken", "not json at all"),
+    called(4, "nothing", ""),
+    called(5, "half", '{"order": 7,}'),
+    called(6, "deep", "[" * 5_000),
+]

@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import pytest
 
 from goldsets.writers.catalogue import FORMATS
@@ -10,6 +11,7 @@ from goldsets.writers.examples import Policies, Reading
 from goldsets.writers.label_row import UnfitRow, canonical, label_row
 from goldsets.writers.wide import harmless
 from tests.goldsets.writers.making import (
+    ASKED,
     BETTER,
     GOOD,
     SAFE,
@@ -171,6 +173,24 @@ def test_formats_with_one_message_a_side_leave_longer_sides_out():
     assert [turn["from"] for turn in told["conversations"]] == ["human", "function_call", "observation"]
     assert json.loads(told["conversations"][1]["value"]) == [{"name": "read_order", "arguments": {"order": 7}}]
     assert told["chosen"] == {"from": "gpt", "value": "Yes."}
+
+
+def test_axolotl_reads_texts_alone_so_calls_are_told_in_words_and_no_side_is_a_call_or_empty():
+    ((row,), _) = rows("axolotl", comparison(prefers(1, 2, strength=-1)))
+    assert [message["role"] for message in row["messages"]] == ["user", "assistant", "tool"]
+    assert row["messages"][1]["content"] == 'Let me look.\n[calls read_order {"order": 7}]'
+    assert (row["chosen"], row["rejected"]) == (
+        {"role": "assistant", "content": "Yes."},
+        {"role": "assistant", "content": "No."},
+    )
+    without_answer = msgspec.structs.replace(called(1), result=None)
+    calls = [run([ASKED, said_by_agent(1, "No.")]), run([ASKED, without_answer], 2)]
+    for pair, why in (
+        (document([prefers(2, 1, strength=1)], runs=calls, kind="comparison"), "a side calls a tool"),
+        (comparison(prefers(1, 2, strength=-1), answers=("", "No.")), "a side says nothing"),
+    ):
+        made, reading = rows("axolotl", pair)
+        assert (made, reading.left_out[why]) == ([], 1)
 
 
 # --- Steps ------------------------------------------------------------------------------------------------------------

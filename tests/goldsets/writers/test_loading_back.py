@@ -7,6 +7,7 @@ import json
 import warnings
 from collections import Counter
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pyarrow.parquet as pq
 import pytest
@@ -19,10 +20,11 @@ from goldsets.writers.files import Told, part_done, put_together, write_part
 from goldsets.writers.manifest import manifest, write
 from goldsets.writers.tally import Tally
 from tests.goldsets.writers.making import (
+    HOSTILE,
+    MIXED,
     SAFE,
     STEPS,
     WORDS,
-    called,
     comparison,
     corrected,
     document,
@@ -33,13 +35,6 @@ from tests.goldsets.writers.making import (
     value,
 )
 
-HOSTILE = 'He said: "=SUM(A1)",\r\n\ttwo lines, naïve 🙂 \u202eabc\u202c \u2028 end\\'
-MIXED = [
-    called(1, "read_order", '{"order": 7}'),
-    called(2, "refund", '{"order": "seven", "amount": {"cents": 100}}'),
-    called(3, "broken", "not json at all"),
-    called(4, "nothing", ""),
-]
 LABELS = [
     document(
         rationale=HOSTILE, runs=[run([*STEPS[:1], said_by_agent(1, HOSTILE), *MIXED])], steps=[(2, 1, "unanimous")]
@@ -173,12 +168,22 @@ def test_the_wide_table_comes_back_from_csv_without_a_formula(export):
     assert not any(cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row.values())
 
 
-def test_label_studio_reads_one_list_of_tasks(export):
+def test_label_studio_reads_one_list_of_tasks_and_a_control_for_every_answer(export):
     tasks = json.loads((export / "label_studio.json").read_text(encoding="utf-8"))
     assert len(tasks) == len(LABELS)
     first = tasks[0]["annotations"][0]
-    assert (first["ground_truth"], first["result"][0]["value"]) == (True, {"choices": ["pass"]})
-    assert HOSTILE in tasks[0]["data"]["run"]
+    assert first["ground_truth"] is True
+    assert [(answer["from_name"], answer["value"]) for answer in first["result"]] == [
+        ("said-by", {"text": ["consensus"]}),
+        ("safe", {"choices": ["pass"]}),
+        ("the-rationale", {"text": [HOSTILE]}),
+    ]
+    assert HOSTILE in tasks[0]["data"]["text"]
+    view = ElementTree.fromstring((export / "label_studio.xml").read_text(encoding="utf-8"))  # noqa: S314  our own
+    controls = {control.get("name"): [one.get("value") for one in control] for control in view if control.get("toName")}
+    assert controls["safe"] == ["pass", "fail", "unsure"]
+    answered = {answer["from_name"] for task in tasks for one in task["annotations"] for answer in one["result"]}
+    assert answered <= set(controls)
 
 
 def test_llama_factory_finds_what_its_info_names(export):
