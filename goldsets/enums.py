@@ -344,6 +344,8 @@ class GoldVerb(TextChoices):
     PROBES_ENDED = "probes.ended", "had probes put to a grader"
     GRADER_HOOK_SET = "grader.hook_set", "said where a grader is asked"
     GRADER_PROMOTED = "grader.promoted", "promoted a version of a grader"
+    GRADER_PARTED = "grader.parted", "had a grader part from the experts"
+    GRADER_REJOINED = "grader.rejoined", "had a grader no longer part from the experts"
     GRADER_REGISTERED = "grader.registered", "registered a grader"
     GRADER_VERSION_ADDED = "grader.version_added", "added a version of a grader"
     GRADER_VERSION_SET = "grader.version_set", "set from which score on a grader passes, or how often it may be asked"

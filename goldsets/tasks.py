@@ -7,6 +7,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from goldsets.actions import compiling, exporting, judge_work, judges, probe_work
+from goldsets.actions.alarming import look_at_alarm
 from goldsets.actions.calibrating import read_sealed
 from goldsets.actions.grader_scores import adopt_scores
 from goldsets.actions.guarding import guard_tasks
@@ -23,6 +24,7 @@ from goldsets.queries.agreement import (
     takes_the_count,
     watched_queues,
 )
+from goldsets.queries.alarms import watched_versions
 from goldsets.queries.biases import Biases, count_biases, seen_biases
 from goldsets.queries.calibration import (
     Question,
@@ -191,6 +193,13 @@ def run_stages() -> None:
     """Let every reviewer that works in a queue look at what has come in."""
     for stage_id in live_stages():
         run_stage(stage_id=stage_id)
+
+
+@shared_task
+def watch_graders() -> None:
+    """Look whether graders that gave scores lately have parted from the experts, and tell where that has changed."""
+    for version in watched_versions():
+        look_at_alarm(version=version)
 
 
 @shared_task

@@ -374,6 +374,13 @@ def seen_watch(asked: Watching) -> Seen[WatchReport]:
     return seen(asked.key, project, little=lambda: has_few_scores(asked.version), count=lambda: watched(asked))
 
 
+def fresh_watch(asked: Watching) -> WatchReport:
+    """The report as of now, counted where nothing is kept or something has happened since."""
+    project = asked.version.grader.project_id
+    found = seen(asked.key, project, little=lambda: True, count=lambda: watched(asked)).kept
+    return found.found if found else watched(asked)
+
+
 def count_watch(asked: Watching) -> None:
     count_and_keep(asked.key, asked.version.grader.project_id, lambda: watched(asked))
 

@@ -15,6 +15,7 @@ from django.db.models import Aggregate, Count, FloatField, Max, Prefetch, Q, Que
 
 from goldsets.enums import GoldVerb
 from goldsets.models import Grader, GraderScore, GraderVersion
+from goldsets.queries.alarms import ringing
 from reviews.enums import OutcomeResult
 from reviews.models import Candidate, Criterion, Event, Item, Project, RunScore
 
@@ -235,18 +236,22 @@ def last_adopted(version: GraderVersion) -> Event | None:
 
 @dataclass(frozen=True)
 class GraderRow:
-    """A grader in a list: its latest version, what that one's scores come to, and those of all versions together."""
+    """A grader in a list: its latest version, what that one's scores come to, and those of all versions together.
+
+    `parted` is the Event with which the alarm of one of its versions began.
+    """
 
     grader: Grader
     latest: GraderVersion | None
     tally: Tally
     versions: int
     scores: int
+    parted: Event | None
 
 
 def grader_rows(project: Project) -> list[GraderRow]:
-    """The project's graders. Two queries, and two for each version unless it was counted before."""
-    rows = []
+    """The project's graders. Three queries, and two for each version unless it was counted before."""
+    rows, alarms = [], ringing(project)
     for grader in graders_of(project):
         versions = list(grader.versions.all())
         tallies = [tally(version) for version in versions]
@@ -257,6 +262,7 @@ def grader_rows(project: Project) -> list[GraderRow]:
                 tally=tallies[0] if tallies else Tally(),
                 versions=len(versions),
                 scores=sum(each.scores for each in tallies),
+                parted=next((alarms[each.pk] for each in versions if each.pk in alarms), None),
             )
         )
     return rows

@@ -1,11 +1,14 @@
 """Calibration: a version's scores beside the labels that stand, by one report for API and shell; sealed runs logged."""
 
 import json
+from datetime import timedelta
 from io import StringIO
 
 import pytest
+import time_machine
 from django.core.management import CommandError, call_command
 from django.urls import reverse
+from django.utils import timezone
 
 from goldsets.actions.graders import add_version, register_grader, set_version
 from goldsets.actions.splitting import seal_splits
@@ -13,12 +16,13 @@ from goldsets.queries import calibration as kept
 from goldsets.queries.calibration import calibration, question, seen_calibration
 from goldsets.queries.graded import graded
 from goldsets.queries.verdicts import against, asked_in, verdict
-from goldsets.tasks import count_version_calibration
+from goldsets.tasks import count_version_calibration, watch_graders
 from reviews.actions.adjudicating import adjudicate
 from reviews.actions.dealing import claim
+from reviews.actions.webhooks import create_webhook
 from reviews.enums import OutcomeResult, Split
 from reviews.errors import Invalid
-from reviews.models import Event, QueueItem, Task
+from reviews.models import Delivery, Event, QueueItem, Task
 from reviews.task_review import task_review
 from tests import factories as make
 from tests.factories import graders, labelled
@@ -276,6 +280,33 @@ def test_a_grader_that_parts_from_the_experts_rings_on_page_api_and_command(lead
     with pytest.raises(CommandError, match=r"they part\. Stop at step 0"):
         call_command("watch_grader", parting.grader.name, stdout=out)
     assert "step 900" in out.getvalue()
+
+
+def test_a_grader_that_begins_to_part_is_told_once_until_it_has_ended(project, lead, parting):
+    create_webhook(actor=lead, project=project, url="https://desk.example/hook", events=["grader.parted"])
+    for _look in range(2):
+        watch_graders()
+    (told,) = Event.objects.filter(verb__startswith="grader.parted")
+    assert (told.actor, told.data["grader"]) == (None, str(parting.grader.uid))
+    assert told.data["why"].startswith("From step 0 to step 900 the grader moves by +0.40")
+    assert Delivery.objects.get().name == "grader.parted"
+    page = reverse("goldsets:graders", args=[project.slug])
+    assert "parts from the experts" in enter(lead).get(page).content.decode()
+
+    # Scores of a later checkpoint that is mended: what is told next time is a new beginning.
+    items = labelled.runs(project, [{"task": f"mended {number}"} for number in range(20)])
+    labelled.settled(project, items, [{"authorised": 1, "consent": 1, "success": 3}] * 20)
+    graders.scored(parting, *zip(items, [1] * 20, strict=True), meta={"training_step": 1800, "kl": 25})
+    watch_graders()
+    assert Event.objects.filter(verb="grader.rejoined").count() == 1
+    assert "parts from the experts" not in enter(lead).get(page).content.decode()
+    assert Delivery.objects.count() == 1
+
+
+def test_a_version_that_gave_no_score_lately_is_not_watched(parting):
+    with time_machine.travel(timezone.now() + timedelta(days=31), tick=False):
+        watch_graders()
+    assert not Event.objects.filter(verb="grader.parted").exists()
 
 
 def test_held_out_runs_stand_apart_and_are_logged_when_they_are_watched(project, lead, parting):

@@ -1,0 +1,38 @@
+"""The alarm of the watch over graders: told once as a grader begins to part from the experts, and once as it ends."""
+
+from django.db import transaction
+
+from goldsets.enums import GoldVerb
+from goldsets.models import GraderVersion
+from goldsets.queries.alarms import rings
+from goldsets.queries.calibration import fresh_watch, watching
+from goldsets.stats.watching import Watch
+from reviews.actions.events import record
+from reviews.models import Event
+
+
+def look_at_alarm(*, version: GraderVersion) -> Event | None:
+    """The Event of an alarm that has begun or ended since the last look; None where it is as it was.
+
+    Held-out runs are not read.
+    """
+    return _tell(version, fresh_watch(watching(version.grader, {"version": version.number})).found)
+
+
+@transaction.atomic
+def _tell(version: GraderVersion, found: Watch) -> Event | None:
+    # One after the other, so that two workers do not tell the same.
+    GraderVersion.objects.select_for_update(no_key=True).get(pk=version.pk)
+    if found.rang == rings(version):
+        return None
+    alarm = found.checkpoints.alarm if found.checkpoints.alarm.rang else found.weeks.alarm
+    return record(
+        project=version.grader.project_id,
+        actor=None,
+        verb=GoldVerb.GRADER_PARTED if found.rang else GoldVerb.GRADER_REJOINED,
+        target=version,
+        grader=str(version.grader.uid),
+        name=version.grader.name,
+        number=version.number,
+        why=alarm.words,
+    )
