@@ -56,7 +56,7 @@ ACTS = (
     Act("ask", "ask the lead about the run", "q", PAGE),
     Act("ask_here", "ask the lead about the step", "Q", PAGE),
     Act("skip", "skip this item", "s", PAGE),
-    Act("undo", "take back the last submission, for a minute", "z", PAGE),
+    Act("undo", "change the last submission, for a minute", "z", PAGE),
     Act("sheet", "these keys", "?", PAGE),
 )
 GROUPS = (READING, JUDGING, PAGE)

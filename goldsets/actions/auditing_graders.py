@@ -102,9 +102,9 @@ def _say(actor: Any, version: GraderVersion, scores: Sequence[GraderScore]) -> N
 
 
 def _words(version: GraderVersion, value: float) -> str:
-    """ "pass", or "0.7 of 0 to 1"."""
+    """ "pass", or "0.7 on a scale from 0 to 1"."""
     verdict = "" if version.passes_from is None else "pass" if value >= version.passes_from else "fail"
     if value in (version.lowest, version.highest) and verdict:
         return verdict
-    number = f"{value:g} of {version.lowest:g} to {version.highest:g}"
+    number = f"{value:g} on a scale from {version.lowest:g} to {version.highest:g}"
     return f"{verdict}, {number}" if verdict else number

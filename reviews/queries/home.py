@@ -53,7 +53,8 @@ def home_page(person: Any) -> HomePage:
     knows = {membership.project_id: set(membership.domains) for membership in memberships}
     cards = [
         QueueCard(queue, queue.pk in in_hand, queue.requires if queue.requires_id not in passed else None)
-        for queue in queues.order_by("project__name", "name")
+        # In the order of their making: what a project is about was there before what came beside it.
+        for queue in queues.order_by("project__name", "pk")
         if not queue.domains or queue.pk in in_hand or knows[queue.project_id] & set(queue.domains)
     ]
     return HomePage(

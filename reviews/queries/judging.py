@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from reviews.enums import AssignmentState, Purpose
 from reviews.errors import NotFound
-from reviews.models import Assignment, Item, Judgment, Original, QueueItem, Rubric, Trajectory
+from reviews.models import Assignment, Item, Judgment, Original, Queue, QueueItem, Rubric, Trajectory
 from reviews.models import Step as StoredStep
 from reviews.queries.correcting import CorrectionCard, correction_cards
 from reviews.queries.masking import mask_of, masked_payload
@@ -583,11 +583,12 @@ def for_page(assignment: Assignment) -> Assignment:
     return Assignment.objects.select_related("draft", *queue, *run).get(pk=assignment.pk)
 
 
-def judged_today(rater: Any) -> int:
-    """How many judgments the rater has submitted since midnight, whatever the item. Practice is no work."""
+def judged_today(rater: Any, queue: Queue | None = None) -> int:
+    """How many items the rater judged since midnight, in all queues or one. Neither practice nor corrections count."""
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     today = (midnight, midnight + dt.timedelta(days=1))
-    return Judgment.objects.filter(rater=rater, submitted_at__range=today, queue__purpose=Purpose.WORK).count()
+    work = Judgment.objects.filter(rater=rater, submitted_at__range=today, queue__purpose=Purpose.WORK, revision=1)
+    return (work.filter(queue=queue) if queue else work).count()
 
 
 def draft_of(assignment: Assignment) -> tuple[dict[str, Any], int]:

@@ -410,7 +410,7 @@ def _nothing(
     context = {"queue": queue, "reason": nothing.message, "undo": undo, "qualification": nothing.qualification}
     if queue.purpose != Purpose.WORK:
         context["lesson"] = lesson_of(queue, request.user)
-    context["judged_today"] = queries.judged_today(request.user)
+    context["judged_today"] = queries.judged_today(request.user, queue=queue)
     response = render(request, "reviews/nothing.html", context)
     response.headers["HX-Push-Url"] = reverse("reviews:judge", kwargs={"uid": queue.uid})
     return response

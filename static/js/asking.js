@@ -27,7 +27,8 @@ document.addEventListener("click", (event) => {
 });
 
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && event.ctrlKey && event.target.closest("#ask-form")) form().requestSubmit();
+  // So are other forms that open over the page.
+  if (event.key === "Enter" && event.ctrlKey) event.target.closest("[popover] form")?.requestSubmit();
 });
 
 document.addEventListener("htmx:configRequest", (event) => {

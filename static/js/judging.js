@@ -42,7 +42,10 @@ export class Judgment {
     });
     // With the mouse a question becomes the current one only after the click, so that nothing moves under it.
     form.addEventListener("focusin", (event) => { if (!pointer) this.be(event.target.closest(".criterion")); });
-    form.addEventListener("change", () => this.reread());
+    form.addEventListener("change", ({ target }) => {
+      this.lookedAt(target);
+      this.reread();
+    });
     form.addEventListener("input", ({ target }) => {
       if (target.matches("[data-narrow]")) return narrow(target);
       this.showFailure();
@@ -205,6 +208,15 @@ export class Judgment {
     this.showFailure();
   }
 
+  // What was wrong when it was sent is no longer said where something else stands now.
+  lookedAt(target) {
+    target.closest("fieldset")?.querySelectorAll(":scope > .need").forEach((need) => need.remove());
+    const line = this.form.querySelector("[data-wrong]");
+    if (line && this.form.querySelector(".need")) line.textContent = "What is marked below still needs a look. Everything you entered is kept.";
+    else line?.remove();
+    this.form.querySelector("#wrong:not(:has(p))")?.remove();
+  }
+
   showSteps() {
     const question = this.form.querySelector("#of-steps");
     if (question) question.dataset.done = this.labels.complete ? "yes" : "";
@@ -246,6 +258,7 @@ export class Judgment {
     const same = (other) => JSON.stringify(other) === JSON.stringify(cited);
     if (!this.evidence.some(same)) this.evidence.push(cited);
     document.getSelection()?.removeAllRanges();
+    this.lookedAt(target);
     this.keepEvidence();
     announce(`Cited ${words(cited)} for ${title(target)}`);
   }

@@ -131,21 +131,23 @@ export class Labels {
     announce(number ? `${said}Step ${number}, ${this.run.label(number)}` : `${said}${this.told()}`);
   }
 
-  // Every step behind this one that has no label gets the same; pressed again at once, that is taken back.
+  // Every step behind the one at hand that has no label gets the same, or where that has none itself, behind the last
+  // before it that has one: a word leads on to the next step. Pressed again at once, that is taken back.
   rest() {
-    const { number } = this.run;
-    const value = this.values[number];
-    if (this.before?.number === number) {
+    const at = this.run.number;
+    if (this.before?.at === at) {
       for (const one of this.before.steps) delete this.values[one];
       announce(`Taken back from ${this.before.steps.length} steps`);
       this.before = null;
       this.keep();
       return true;
     }
-    if (value === undefined) return announce(`Label step ${number} first`) ?? true;
+    const number = this.wanted.findLast((one) => one <= at && this.values[one] !== undefined);
+    const value = this.values[number];
+    if (value === undefined) return announce(`Label step ${at} first`) ?? true;
     const steps = this.wanted.filter((one) => one > number && this.values[one] === undefined);
     for (const one of steps) this.values[one] = value;
-    this.before = { number, steps };
+    this.before = { at, steps };
     this.keep();
     announce(`${this.name(value)} for ${steps.length} more. ${this.told()}`);
     return true;

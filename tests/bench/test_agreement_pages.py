@@ -30,11 +30,11 @@ class Reader:
         self.client = Client()
         self.client.force_login(make.lead_of(self.queue.project))
 
-    def read(self, page: str) -> int:
-        """How many statements it took."""
+    def read(self, page: str) -> list[str]:
+        """The beginnings of the statements it took."""
         with CaptureQueriesContext(connection) as sent:
             assert self.client.get(reverse(f"goldsets:{page}", args=[self.queue.uid])).status_code == 200
-        return len(sent)
+        return [query["sql"][:70] for query in sent]
 
     def seconds(self, page: str) -> float:
         start = time.perf_counter()

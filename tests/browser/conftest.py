@@ -10,6 +10,26 @@ from django.test import Client
 
 axe = Axe()
 
+# The text, of forty characters and more, that is broken into lines of fewer than ten characters on average.
+CRAMPED = """() => {
+  const found = [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const words = texts.currentNode.data.trim().replace(/\\s+/g, " ");
+    if (words.length < 40 || !texts.currentNode.parentElement.checkVisibility({ visibilityProperty: true })) continue;
+    const range = document.createRange();
+    range.selectNodeContents(texts.currentNode);
+    const lines = new Set([...range.getClientRects()].map((line) => Math.round(line.top)));
+    if (words.length / lines.size < 10) found.push(words.slice(0, 60));
+  }
+  return found;
+}"""
+
+
+def cramped(page: Any) -> list[str]:
+    """The beginnings of texts that stand in a column too narrow to be read."""
+    return page.evaluate(CRAMPED)
+
 
 @pytest.fixture
 def sign_in(live_server: Any) -> Callable[[Any, Any], None]:
@@ -39,5 +59,6 @@ def no_barriers() -> Callable[[Any], None]:
         found = axe.run(page).response["violations"]
         report = [f"{one['id']}: {one['help']}: {[node['target'] for node in one['nodes']]}" for one in found]
         assert not report, f"{page.url}\n" + "\n".join(report)
+        assert cramped(page) == [], page.url
 
     return check

@@ -20,7 +20,7 @@ def test_every_page_of_a_rater(transactional_db, browser, live_server, sign_in, 
     queue = make.queue(project, items=3, overlap=1, unsure_allowed=True)
     alice = make.expert(project, "Alice")
     done = claim(actor=alice, queue=queue)
-    submit(actor=alice, uid=done.uid, payload=make.failing(), idempotency_key="1")
+    submit(actor=alice, uid=done.uid, payload=make.failing(rationale="A stranger's. " * 20), idempotency_key="1")
     mine = claim(actor=alice, queue=queue)
     for about in ("policy", "guideline"):
         asked = ask(actor=alice, uid=mine.uid, about=about, place=1, text="What is late?")

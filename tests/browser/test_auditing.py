@@ -9,6 +9,7 @@ from tests import factories as make
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+SAID = "A stranger's account. " + "Nobody had asked for it, and nothing of it was needed to answer. " * 5
 CITED = [{"step": 3, "quote": "A-5071"}, {"step": 4, "quote": "A refund of $64.20"}]
 
 
@@ -16,7 +17,7 @@ CITED = [{"step": 3, "quote": "A-5071"}, {"step": 4, "quote": "A refund of $64.2
 def queue(transactional_db):
     desk = make.project()
     made = make.queue(desk, items=2, overlap=1, rubric={"audits": True})
-    said = {"grader": "judge", "value": 0, "explanation": "A stranger's account.", "evidence": CITED}
+    said = {"grader": "judge", "value": 0, "explanation": SAID, "evidence": CITED}
     scores = [{"item": row.item.uid, **said} for row in made.queue_items.all()]
     post_scores(actor=make.lead_of(desk), project=desk, scores=scores)
     return made
@@ -37,6 +38,7 @@ def test_alice_checks_a_verdict_by_keys_alone_and_goes_on(queue, context, page, 
     page.keyboard.press("Enter")
     expect(page.get_by_text("A stranger's account.")).to_be_visible()
     no_barriers(page)
+    assert page.locator(".run").bounding_box()["width"] > 600
 
     # The first answer has the focus. Arrows choose, Tab goes on; the links to the cited steps lie in between.
     page.keyboard.press("ArrowDown")

@@ -186,6 +186,16 @@ def test_what_is_missing_is_named_at_its_field_and_nothing_entered_is_lost(desk,
     assert not Judgment.objects.exists()
     page.locator("#of-confidence label").last.click()
     expect(page.locator("#of-confidence .need")).to_be_hidden()
+    expect(page.locator("#wrong")).to_contain_text("What is marked below still needs a look.")
+    page.locator("#c-authorised legend").click()
+    press(page, "e")
+    expect(page.locator("#c-authorised .need")).to_have_count(0)
+    page.locator("#failure-step").fill("3")
+    page.locator("#failure-step").press("Tab")
+    for field in ("of-failure-who", "of-failure-cause"):
+        page.locator(f"#{field} label").first.click()
+    expect(page.locator("#judgment .need")).to_have_count(0)
+    expect(page.locator("#wrong")).to_have_count(0)
 
 
 def test_two_tabs_show_both_texts_and_alice_chooses(desk, alice, page, context, start):
@@ -413,7 +423,7 @@ def test_a_skip_for_another_reason_needs_words(desk, alice, page, start):
     expect(page.get_by_role("alert")).to_contain_text("Say in a few words")
     page.get_by_label("In your words").fill("It is my own ticket")
     before = page.url
-    page.get_by_role("button", name="Skip and next").click()
+    press(page, "Control+Enter")
     page.wait_for_url(lambda url: url != before)
 
 
@@ -469,7 +479,7 @@ def test_the_last_submission_is_taken_back_by_a_key_and_corrected(desk, alice, p
     submit_and_wait(page)
     page.wait_for_selector("#judgment .criterion.at")
     second = page.url
-    expect(page.get_by_role("link", name="Undo last")).to_be_visible()
+    expect(page.get_by_role("link", name="Change last")).to_be_visible()
     press(page, "z")
     page.wait_for_url("**correct")
     expect(page.locator("input[name='criteria.success'][value='3']")).to_be_checked()

@@ -182,6 +182,17 @@ def test_behind_the_first_error_nothing_more_is_asked(desk, page, start):
     assert submit(page)["steps"] == {"2": 1, "3": -1}
 
 
+def test_the_word_that_was_just_given_is_that_of_the_rest(desk, page, start):
+    """A digit leads on to the next step, which has no word of its own yet."""
+    start(labelling(desk))
+    press(page, "l", "1")
+    expect(page.locator("#step-3.at")).to_be_visible()
+    press(page, "=")
+    expect(page.locator("[data-labelled]")).to_have_text("3 of 3 labelled")
+    press(page, "=")
+    expect(page.locator("[data-labelled]")).to_have_text("1 of 3 labelled")
+
+
 def test_the_rest_is_the_same_over_steps_that_are_not_on_the_page(desk, page, start):
     """Two hundred steps come in windows; labels of steps that are not there are kept, through a reload too."""
     start(labelling(desk, run=long_run(200)))

@@ -38,7 +38,7 @@ from reviews.models import (
 )
 from reviews.trajectories.schema import Step, ToolCall, ToolResult
 from tests import factories as make
-from tests.browser.conftest import axe
+from tests.browser.conftest import axe, cramped
 from tests.factories import graders, stages
 from tests.factories.furnished import RUN, Desk, desk
 from tests.factories.reviewers import reviewer
@@ -152,7 +152,7 @@ def asked(made: Desk) -> list[str]:
     """One question that waits and one that was answered with a note."""
     mine = claim(actor=made.experts[1], queue=made.queue)
     questions = [
-        ask(actor=made.experts[1], uid=mine.uid, about=about, place=1, text="What is late?")
+        ask(actor=made.experts[1], uid=mine.uid, about=about, place=1, text="What is late? " * 20)
         for about in ("policy", "guideline")
     ]
     publish(actor=made.lead, uid=questions[1].uid, text="After the promised day.", about="guideline", line=1)
@@ -291,4 +291,5 @@ def _trouble_with(page: Any, address: str) -> list[str]:
     ]
     if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
         found.append(f"{address}: wider than the screen")
+    found += [f"{address}: too narrow to be read: {words}" for words in cramped(page)]
     return found

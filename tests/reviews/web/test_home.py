@@ -10,9 +10,11 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from reviews.actions.correcting import correct
 from reviews.actions.dealing import claim
 from reviews.actions.judging import submit
 from reviews.actions.projects import invite
+from reviews.actions.queueing import change_queue
 from reviews.models import Invitation, Membership
 from tests import factories as make
 from tests.reviews.web.test_judging import enter
@@ -34,9 +36,22 @@ def test_alice_sees_her_queues_and_how_many_she_judged_today(project):
     assert queue.name in text
     assert f"Go on judging {queue.name}" in text
     submit(actor=alice, uid=mine.uid, payload=make.passing(), idempotency_key="1")
+    correct(actor=alice, uid=mine.uid, payload=make.passing(), idempotency_key="2", seen_revision=1)
     text = enter(alice).get("/").content.decode()
     assert "Judged today 1" in text
     assert f"Start judging {queue.name}" in text
+
+
+def test_queues_stand_in_the_order_of_their_making_and_say_what_was_judged_in_them(project):
+    first, second = make.queue(project, items=1, overlap=1), make.queue(project, items=0)
+    change_queue(actor=make.lead_of(project), queue=second, name="Asides")
+    alice = make.expert(project, "Alice")
+    text = enter(alice).get("/").content.decode()
+    assert text.index(f"Start judging {first.name}") < text.index("Start judging Asides")
+    submit(actor=alice, uid=claim(actor=alice, queue=first).uid, payload=make.passing(), idempotency_key="1")
+    nothing = {queue: enter(alice).post(f"/queues/{queue.uid}/judge/").content.decode() for queue in (first, second)}
+    assert "Judged here today: 1" in nothing[first]
+    assert "Nothing is waiting for you here" in nothing[second]
 
 
 def test_a_paused_queue_and_another_projects_queue_are_not_there(project):
