@@ -351,6 +351,7 @@ class Verb(TextChoices):
     MEMBER_INVITED = "member.invited", "invited somebody"
     MEMBER_JOINED = "member.joined", "joined"
     MEMBER_CHANGED = "member.changed", "changed a membership"
+    TOKEN_REVOKED = "token.revoked", "revoked a member's API token"
     RUBRIC_CREATED = "rubric.created", "wrote a rubric version"
     PRINCIPLE_CREATED = "principle.created", "wrote a principle version"
     GUIDELINE_CREATED = "guideline.created", "wrote a guideline version"

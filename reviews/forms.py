@@ -4,7 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from django import forms
+from django.conf import settings
 
+from reviews.actions.tokens import LONGEST_NAME, longest_life
 from reviews.arrival import in_a_line, read_conditions
 from reviews.enums import ItemKind, Provenance, QueueOrder, RedactionKind, Role, SettleRule, Tier, Verifiability
 from reviews.errors import Conflict, Invalid
@@ -36,6 +38,19 @@ class InvitationForm(forms.Form):
     tier = forms.ChoiceField(choices=Tier, initial=Tier.EXPERT, help_text="How far their judgment is trusted.")
     note = forms.CharField(required=False, max_length=200, help_text="For your own list: whom it is for.")
     days = forms.IntegerField(initial=14, min_value=1, max_value=90, label="Days it works")
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(max_length=LONGEST_NAME, help_text="What it is for, such as the program or machine.")
+    days = forms.IntegerField(min_value=1, label="Days it works")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        days = self.fields["days"]
+        days.initial = settings.API_TOKEN_DAYS or None
+        days.required = bool(settings.API_TOKEN_DAYS)
+        days.help_text = f"At most {longest_life()}." + ("" if days.required else " Empty: until you revoke it.")
+        days.widget.attrs["max"] = longest_life()
 
 
 class MemberForm(forms.Form):

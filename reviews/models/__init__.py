@@ -17,6 +17,7 @@ from .queue import Queue, QueueItem, RaterCursor, SettlingMark, Slot
 from .referral import DecisionDraft, FirstAnswer, Referral, ReferralAnswer
 from .rubric import Criterion, Guideline, Principle, Rubric
 from .task import TaskVersion
+from .token import TokenName
 from .training import NormingComment, NormingMember, NormingSession, Qualification, Reference
 from .trajectory import ContextDocument, Original, Outcome, RunScore, Step, Task, Trajectory
 from .webhook import Delivery, DeliveryTry, Webhook
@@ -81,6 +82,7 @@ __all__ = [
     "StepLabel",
     "Task",
     "TaskVersion",
+    "TokenName",
     "Trajectory",
     "VerdictAudit",
     "VerdictsShown",

@@ -11,11 +11,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from reviews.actions.projects import change_membership, invite
+from reviews.actions.tokens import revoke_token_of
 from reviews.enums import Role, Tier
 from reviews.errors import Forbidden, Invalid, NotFound
 from reviews.forms import InvitationForm, attempt
 from reviews.models import Membership, Project
-from reviews.queries.projects import member_by_id, members, open_invitations
+from reviews.queries.projects import member_by_id, open_invitations
+from reviews.queries.tokens import members_with_tokens
 from reviews.web.access import project_for, project_page
 
 CHANGEABLE = ("role", "tier", "credentials", "domains")
@@ -41,10 +43,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def change_member(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """Another role, tier, credentials or fields, or off and on again."""
-    project = project_for(request, slug, "change_members")
-    membership = member_by_id(project, number)
-    if membership is None:
-        raise NotFound("There is no such member in this project.")
+    membership = _member(project_for(request, slug, "change_members"), number)
     changes: dict[str, Any] = {name: request.POST[name] for name in CHANGEABLE if name in request.POST}
     if "active" in request.POST:
         changes["active"] = request.POST["active"] == "yes"
@@ -55,6 +54,27 @@ def change_member(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     else:
         messages.success(request, _said(membership))
     return redirect("reviews:people", slug=slug)
+
+
+@login_required
+@require_POST
+def revoke_members_token(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """End an API token that a member lost, or should not have any more."""
+    membership = _member(project_for(request, slug, "change_members"), number)
+    try:
+        revoke_token_of(actor=request.user, membership=membership, starts=request.POST.get("starts", ""))
+    except (Forbidden, NotFound) as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, f"That token of {membership.user} is revoked.")
+    return redirect("reviews:people", slug=slug)
+
+
+def _member(project: Project, number: int) -> Membership:
+    membership = member_by_id(project, number)
+    if membership is None:
+        raise NotFound("There is no such member in this project.")
+    return membership
 
 
 def _said(membership: Membership) -> str:
@@ -73,7 +93,7 @@ def _page(request: HttpRequest, project: Project, form: InvitationForm, **contex
         at="people",
         status=422 if form.errors else 200,
         form=form,
-        members=members(project),
+        members=members_with_tokens(project),
         invitations=open_invitations(project),
         roles=Role.choices,
         tiers=Tier.choices,

@@ -27,6 +27,7 @@ from reviews.web import (
     queues,
     rubrics,
     tasks,
+    tokens,
     training,
     webhooks,
 )
@@ -38,6 +39,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("queues/<uuid:uid>/judge/", judging.start, name="judge"),
     path("settings/keys/", preferences.keys, name="keys"),
     path("settings/coached/", preferences.coached, name="coached"),
+    path("settings/tokens/", tokens.tokens, name="tokens"),
+    path("settings/tokens/revoke/", tokens.revoke, name="token_revoke"),
     path("assignments/<uuid:uid>/", judging.assignment, name="assignment"),
     path("assignments/<uuid:uid>/submit/", judging.submit, name="submit"),
     path("assignments/<uuid:uid>/correct/", judging.correct, name="correct"),
@@ -87,6 +90,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<slug:slug>/queues/", projects.queues, name="queues"),
     path("projects/<slug:slug>/people/", people.people, name="people"),
     path("projects/<slug:slug>/people/<int:number>/", people.change_member, name="member"),
+    path(
+        "projects/<slug:slug>/people/<int:number>/tokens/revoke/",
+        people.revoke_members_token,
+        name="member_token_revoke",
+    ),
     path("projects/<slug:slug>/rubrics/", rubrics.rubrics, name="rubrics"),
     path("projects/<slug:slug>/rubrics/new/", rubrics.new_rubric, name="rubric_new"),
     path("projects/<slug:slug>/rubrics/upload/", rubrics.rubric_upload, name="rubric_upload"),

@@ -1,0 +1,23 @@
+"""API tokens that work: a person's own, and those of everybody in a project. Their secret is not kept anywhere."""
+
+from django.db.models import Prefetch, Q, QuerySet
+from django.utils import timezone
+from knox.models import AuthToken
+
+from reviews.models import Membership, Project
+from reviews.queries.projects import members
+
+
+def tokens_of(user: object) -> QuerySet[AuthToken]:
+    """The latest first, with the name each was given."""
+    return _working().filter(user=user)
+
+
+def members_with_tokens(project: Project) -> QuerySet[Membership]:
+    """As `members`, each person with `tokens`. Two queries."""
+    return members(project).prefetch_related(Prefetch("user__auth_token_set", queryset=_working(), to_attr="tokens"))
+
+
+def _working() -> QuerySet[AuthToken]:
+    lasting = Q(expiry=None) | Q(expiry__gt=timezone.now())
+    return AuthToken.objects.filter(lasting).select_related("named").order_by("-created")
