@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, Exists, F, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from goldsets.enums import ChallengeState, GoldState, KeyState
@@ -19,7 +19,7 @@ from goldsets.stats.items import LeakTest, discrimination, leak_test
 from goldsets.stats.matching import read_expected
 from goldsets.stats.proportion import wilson
 from reviews.enums import AssignmentState, Basis, CriterionKind, GateAnswer, QueueItemState, Role
-from reviews.models import Assignment, Criterion, Guideline, Membership, Queue, QueueItem
+from reviews.models import Assignment, Criterion, Guideline, Membership, Project, Queue, QueueItem
 from reviews.queries.items import with_words
 from reviews.stats.result import Estimate
 
@@ -345,6 +345,7 @@ def proposals(queue: Queue) -> list[Proposal]:
     asked = questions_of(queue)
     keys = GoldKey.objects.filter(gold_item__queue=queue, state=KeyState.PROPOSED).select_related(
         "gold_item__queue_item__item__trajectory__task",
+        "gold_item__queue_item__item__trajectory__policy",
         "gold_item__queue_item__item__task",
         "gold_item__key",
         "label",
@@ -365,6 +366,13 @@ def proposals(queue: Queue) -> list[Proposal]:
 
 def proposal_count(queue: Queue) -> int:
     return GoldKey.objects.filter(gold_item__queue=queue, state=KeyState.PROPOSED).count()
+
+
+def to_approve(project: Project, person: Any) -> QuerySet[Queue]:
+    """The project's queues in which proposals of others wait, counted as `proposals`."""
+    proposed = Q(gold_items__keys__state=KeyState.PROPOSED) & ~Q(gold_items__keys__proposed_by=person)
+    queues = Queue.objects.filter(project=project).annotate(proposals=Count("gold_items__keys", filter=proposed))
+    return queues.filter(proposals__gt=0).order_by("name")
 
 
 def key_by_uid(queue: Queue, uid: Any) -> GoldKey | None:

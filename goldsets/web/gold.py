@@ -6,7 +6,8 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -27,8 +28,11 @@ from goldsets.queries import gold as queries
 from goldsets.rules import can_approve, has_one_lead
 from reviews.errors import AssayError, Conflict, Forbidden, Invalid, NotFound
 from reviews.forms import attempt
-from reviews.models import Queue
-from reviews.web.access import queue_for, queue_page
+from reviews.models import Queue, Trajectory
+from reviews.queries.judging import field_piece, item_context, picture_of, steps_window
+from reviews.queries.questions import notes_of
+from reviews.rules import has_no_admin
+from reviews.web.access import HtmxRequest, queue_for, queue_page
 from reviews.web.pages import group, is_uid, number, whole
 
 PAGE = 25
@@ -116,6 +120,7 @@ def _candidates(
     page = Paginator(queries.candidates(queue), PAGE).get_page(request.GET.get("page"))
     context |= {"form": form, "page": page, "candidates": queries.candidate_rows(page)}
     context |= {"proposed": queries.proposal_count(queue), "one_lead": has_one_lead(request.user, queue.project)}
+    context |= {"no_admin": has_no_admin(request.user, queue.project)}
     return queue_page(request, "goldsets/gold_candidates.html", queue=queue, at="gold", status=status, **context)
 
 
@@ -157,11 +162,37 @@ def proposals(request: HttpRequest, uid: str) -> HttpResponse:
 
 
 @login_required
-@require_POST
-def decide(request: HttpRequest, uid: str, key_uid: str) -> HttpResponse:
-    """Approve or decline one proposal."""
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def proposal(request: HttpRequest, uid: str, key_uid: str, place: int = 1) -> HttpResponse:
+    """One proposal beside the run, or one of the runs, that it is about; POST approves or declines it."""
     queue = _for_approval(request, uid)
-    key = _key(queue, key_uid)
+    if request.method == "POST":
+        return _decide(request, queue, _key(queue, key_uid))
+    row = next((row for row in queries.proposals(queue) if str(row.key.uid) == str(key_uid)), None)
+    if row is None:
+        raise NotFound("There is no such proposal in this queue, or it was decided.")
+    item = row.key.gold_item.queue_item.item
+    run = _run_at(row.key, place)
+    return queue_page(
+        request,
+        "goldsets/gold_proposal.html",
+        queue=queue,
+        at="gold",
+        row=row,
+        may_decide=row.key.proposed_by_id != request.user.pk,
+        item=item,
+        context=item_context(item),
+        notes=notes_of(row.key.guideline, item.policy),
+        run=run,
+        window=steps_window(run, at=number(request.GET.get("from"), 0) or None),
+        run_url=_run_url(uid, key_uid, place),
+        place=place,
+        places=range(1, len(item.runs) + 1),
+    )
+
+
+def _decide(request: HttpRequest, queue: Queue, key: GoldKey) -> HttpResponse:
     try:
         if request.POST.get("decision") == "approve":
             approve_gold(actor=request.user, key=key)
@@ -171,7 +202,57 @@ def decide(request: HttpRequest, uid: str, key_uid: str) -> HttpResponse:
             messages.success(request, "Declined. What was in use before goes on.")
     except (Invalid, Conflict, Forbidden) as error:
         messages.error(request, error.message)
-    return redirect("goldsets:gold_proposals", uid=uid)
+    return redirect("goldsets:gold_proposals", uid=queue.uid)
+
+
+@login_required
+@never_cache
+@require_GET
+def proposal_steps(request: HttpRequest, uid: str, key_uid: str, place: int) -> HttpResponse:
+    """More steps of the run, as far as the budget goes."""
+    run = _run_at(_key(_for_approval(request, uid), key_uid), place)
+    first, last = number(request.GET.get("from"), 1), number(request.GET.get("to"), 0) or None
+    context = {"window": steps_window(run, first=first, last=last), "run_url": _run_url(uid, key_uid, place)}
+    return render(request, "components/_steps.html", context)
+
+
+@login_required
+@never_cache
+@require_GET
+def proposal_field(request: HtmxRequest, uid: str, key_uid: str, place: int, position: int) -> HttpResponse:
+    """More of one field that was folded."""
+    run = _run_at(_key(_for_approval(request, uid), key_uid), place)
+    path, start = request.GET.get("path", ""), number(request.GET.get("from"), 0)
+    context = {
+        "field": field_piece(run, number=position, path=path, start=start),
+        "number": position,
+        "run_url": _run_url(uid, key_uid, place),
+    }
+    return render(request, "components/_field_text.html" if request.htmx else "reviews/field.html", context)
+
+
+@login_required
+@never_cache
+@require_GET
+def proposal_image(
+    request: HttpRequest, uid: str, key_uid: str, place: int, position: int, picture: int
+) -> HttpResponse:
+    """A picture of a step, of the type its bytes say."""
+    run = _run_at(_key(_for_approval(request, uid), key_uid), place)
+    media, content = picture_of(run, number=position, place=picture)
+    return HttpResponse(content, content_type=media)
+
+
+def _run_at(key: GoldKey, place: int) -> Trajectory:
+    """One of the runs a proposal is about, by its place in the item's own order, from 1."""
+    runs = key.gold_item.queue_item.item.runs
+    if not 1 <= place <= len(runs):
+        raise NotFound("This item has no such run.")
+    return runs[place - 1]
+
+
+def _run_url(uid: str, key_uid: str, place: int) -> str:
+    return reverse("goldsets:gold_proposal_run", kwargs={"uid": uid, "key_uid": key_uid, "place": place})
 
 
 def _for_approval(request: HttpRequest, uid: str) -> Queue:

@@ -69,7 +69,16 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("judge-runs/<uuid:uid>/resume/", judges.judge_resume, name="judge_resume"),
     path("queues/<uuid:uid>/gold/import/", gold.import_file, name="gold_import"),
     path("queues/<uuid:uid>/gold/proposals/", gold.proposals, name="gold_proposals"),
-    path("queues/<uuid:uid>/gold/proposals/<uuid:key_uid>/", gold.decide, name="gold_decide"),
+    path("queues/<uuid:uid>/gold/proposals/<uuid:key_uid>/", gold.proposal, name="gold_proposal"),
+    path("queues/<uuid:uid>/gold/proposals/<uuid:key_uid>/<int:place>/", gold.proposal, name="gold_proposal_run"),
+    path("queues/<uuid:uid>/gold/proposals/<uuid:key_uid>/<int:place>/steps/", gold.proposal_steps),
+    path(
+        "queues/<uuid:uid>/gold/proposals/<uuid:key_uid>/<int:place>/steps/<int:position>/field/", gold.proposal_field
+    ),
+    path(
+        "queues/<uuid:uid>/gold/proposals/<uuid:key_uid>/<int:place>/steps/<int:position>/images/<int:picture>/",
+        gold.proposal_image,
+    ),
     path("queues/<uuid:uid>/gold/challenges/<uuid:challenge_uid>/", gold.answer, name="gold_answer"),
     path("queues/<uuid:uid>/gold/<int:gold_id>/", gold.gold_item, name="gold_item"),
     path("queues/<uuid:uid>/gold/<int:gold_id>/retire/", gold.retire, name="gold_retire"),

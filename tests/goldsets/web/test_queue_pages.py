@@ -179,7 +179,7 @@ def test_settled_items_are_made_gold_and_retired(made):
     gold = GoldItem.objects.get(queue_item=chosen)
     assert (gold.state, gold.key, gold.added_by) == (GoldState.PROPOSED, None, made.lead)
     key = gold.keys.get()
-    decide = reverse("goldsets:gold_decide", args=[made.queue.uid, key.uid])
+    decide = reverse("goldsets:gold_proposal", args=[made.queue.uid, key.uid])
     assert "You proposed this yourself" in client.post(decide, {"decision": "approve"}, follow=True).content.decode()
     enter(make.second_of(made.project)).post(decide, {"decision": "approve"})
     gold.refresh_from_db()
