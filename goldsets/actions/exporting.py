@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ from goldsets.writers import card, manifest
 from goldsets.writers.catalogue import FORMATS
 from goldsets.writers.document import Document, Words
 from goldsets.writers.examples import Policies, Reading
-from goldsets.writers.files import Told, part_done, put_together, report, write_part
+from goldsets.writers.files import Told, parts_done, put_together, report, write_part
 from goldsets.writers.label_row import UnfitRow
 from goldsets.writers.tally import Tally
 from reviews.actions.events import record
@@ -232,21 +233,19 @@ def _write(
     formats = [FORMATS[name] for name in version.definition["formats"]]
     policies = Policies(**version.definition["policies"])
     words = words_of(dataset.project)
+    parts = parts_done(working)
+    batches = documents(version, words, after=len(parts) * PART, last=total, part=PART)
+    for number, of_part in groupby(_with_signs(batches, version, progress), key=_part_of):
+        parts.append(write_part(of_part, formats, words, policies, working, number, _tally_of(dataset)))
     whole, told = _tally_of(dataset), {form.name: Told() for form in formats}
-    parts = -(-total // PART)
-    for number in range(parts):
-        part = part_done(working, number)
-        if part is None:
-            after, last = number * PART, min(total, (number + 1) * PART)
-            batches = _with_signs(documents(version, words, after=after, last=last), version, progress)
-            part = write_part(batches, formats, words, policies, working, number, _tally_of(dataset))
+    for part in parts:
         whole.add(part.tally)
         for name, found in part.told.items():
             told[name].add(found)
     _check(version, whole, told)
     out.mkdir()
     reading = _readings(words, policies, told)
-    files = put_together(working, out, formats, parts, told, reading)
+    files = put_together(working, out, formats, len(parts), told, reading)
     document = _manifest(version, whole, told, files)
     document["leak_check"]["near_duplicates"] = near
     card.write(document, files, dataset.purpose, out)
@@ -254,6 +253,10 @@ def _write(
     document["described_in"] = [msgspec.to_builtins(file) for file in described]
     manifest.write(document, out)
     return document
+
+
+def _part_of(batch: list[Document]) -> int:
+    return (batch[0].position - 1) // PART
 
 
 def _tally_of(dataset: Dataset) -> Tally:

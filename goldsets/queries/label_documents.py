@@ -1,21 +1,26 @@
 """Labels with everything they rest on, read a batch at a time: the database puts each one together as one JSON text.
 
 Nothing of the ORM is made on the way: a million labels have some fifty million parts. A batch holds as many labels as
-have runs of `BATCH_BYTES` together, and at least one, so that memory does not grow with the size of the export.
+have runs of `BATCH_BYTES` together, and at least one, so that memory does not grow with the size of the export. While
+one batch is worked on, the database puts the next one together.
 """
 
+import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from goldsets.models import DatasetVersion, Reviewer
 from goldsets.writers.document import Document, GuidelineText, Question, RubricText, Words
 from reviews.enums import GateAnswer
 from reviews.models import Criterion, Guideline, Project, Rubric
 
-BATCH_LABELS = 500
+BATCH_LABELS = 1000
 BATCH_BYTES = 8_000_000
 
 # How much text the runs of the next labels hold. Postgres knows the length of a text without reading it.
@@ -45,8 +50,8 @@ DOCUMENTS = """
             label.rationale, lead.pseudonym, label.versions, label.rubric_id, label.guideline_id,
             json_build_array(label.failure_step, label.failure_who, label.failure_cause, label.failure_note),
             coalesce((
-                SELECT json_agg(json_build_array(v.criterion_id, v.candidate, v.value, v.number, v.text, v.choices,
-                    v.ranks, v.tie, coalesce(d.note, ''), v.basis, coalesce(d.reason_code, '')))
+                SELECT json_agg(json_build_array(v.criterion_id, v.candidate, v.value, v.basis,
+                    coalesce(d.reason_code, ''), v.number, v.text, v.choices, v.ranks, v.tie, coalesce(d.note, '')))
                 FROM reviews_labelvalue v LEFT JOIN reviews_adjudicatedvalue d
                     ON d.adjudication_id = label.adjudication_id AND d.criterion_id = v.criterion_id
                     AND d.candidate IS NOT DISTINCT FROM v.candidate
@@ -59,8 +64,12 @@ DOCUMENTS = """
                 j.confidence, j.rationale, j.active_seconds, j.prelabel, j.submitted_at,
                 json_build_array(j.failure_step, j.failure_who, j.failure_cause, j.failure_note),
                 coalesce((
-                    SELECT json_agg(json_build_array(criterion_id, candidate, value, number, text, choices, ranks, tie,
-                        note))
+                    SELECT json_agg(CASE
+                        -- Most are a level or a gate's answer.
+                        WHEN number IS NULL AND choices IS NULL AND ranks IS NULL AND text || tie || note = ''
+                        THEN json_build_array(criterion_id, candidate, value)
+                        ELSE json_build_array(criterion_id, candidate, value, '', '', number, text, choices, ranks, tie,
+                            note) END)
                     FROM reviews_rating WHERE judgment_id = j.id), '[]'),
                 coalesce((
                     SELECT json_agg(json_build_array(step, value) ORDER BY step)
@@ -138,29 +147,73 @@ CHOSEN = {
 }
 
 
-def documents(owner: DatasetVersion | Reviewer, words: Words, *, after: int, last: int) -> Iterator[list[Document]]:
-    """The labels at the positions behind `after` up to `last`, in batches. Two queries each."""
-    query = DOCUMENTS.format(**CHOSEN[type(owner)])
-    while after < last:
-        end = _batch_end(owner, after, last)
-        with connection.cursor() as cursor:
-            cursor.execute(query, {"owner": owner.pk, "after": after, "last": end})
-            batch = [_decode(text) for (text,) in cursor.fetchall()]
+def documents(
+    owner: DatasetVersion | Reviewer, words: Words, *, after: int, last: int, part: int = BATCH_LABELS
+) -> Iterator[list[Document]]:
+    """The labels at the positions behind `after` up to `last`, in batches of which none is of two parts."""
+    for texts in _texts(owner, after, last, part):
+        batch = [_decode(text) for text in texts]
         _learn(words, batch)
         yield batch
-        after = end
 
 
-def _batch_end(owner: DatasetVersion | Reviewer, after: int, last: int) -> int:
-    most = min(BATCH_LABELS, last - after)
+def _texts(owner: DatasetVersion | Reviewer, after: int, last: int, part: int) -> Iterator[list[str]]:
+    """The batches as the database puts them together, the next one while the caller works on the one before."""
+    with _shared_connection() as connection, _taking_turns(), ThreadPoolExecutor(1) as beside:
+        coming = beside.submit(_batch, connection, owner, after, last, part)
+        while after < last:
+            after, texts = coming.result()
+            coming = beside.submit(_batch, connection, owner, after, last, part)
+            yield texts
+
+
+@contextmanager
+def _shared_connection() -> Iterator[BaseDatabaseWrapper]:
+    """This thread's connection, for another thread to use too: psycopg lets one statement wait for the other."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    connection.inc_thread_sharing()
+    try:
+        yield connection
+    finally:
+        connection.dec_thread_sharing()
+
+
+@contextmanager
+def _taking_turns() -> Iterator[None]:
+    """Python hands over between threads after half a millisecond, where it else takes five: for each piece that comes
+    from the database the one that reads needs a moment of it, and the database waits.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(0.0005)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def _batch(
+    connection: BaseDatabaseWrapper, owner: DatasetVersion | Reviewer, after: int, last: int, part: int
+) -> tuple[int, list[str]]:
+    """The last position of the batch behind `after`, and its labels. Two queries."""
+    most = min(BATCH_LABELS, last - after, part - after % part)
+    if most <= 0:
+        return last, []
+    chosen = CHOSEN[type(owner)]
     with connection.cursor() as cursor:
-        cursor.execute(SIZES.format(**CHOSEN[type(owner)]), {"owner": owner.pk, "after": after, "most": most})
-        held = 0
-        for position, size in cursor.fetchall():
-            held += size
-            if held > BATCH_BYTES:
-                return max(after + 1, position - 1)
-    return after + most
+        cursor.execute(SIZES.format(**chosen), {"owner": owner.pk, "after": after, "most": most})
+        end = _end(cursor.fetchall(), after + most)
+        cursor.execute(DOCUMENTS.format(**chosen), {"owner": owner.pk, "after": after, "last": end})
+        return end, [text for (text,) in cursor.fetchall()]
+
+
+def _end(sizes: list[tuple[int, int]], last: int) -> int:
+    """The last position up to which runs are of `BATCH_BYTES` together, and at least the first."""
+    held = 0
+    for number, (position, size) in enumerate(sizes):
+        held += size
+        if held > BATCH_BYTES and number:
+            return position - 1
+    return last
 
 
 def words_of(project: Project) -> Words:
@@ -188,11 +241,15 @@ def words_of(project: Project) -> Words:
 
 
 def _learn(words: Words, batch: list[Document]) -> None:
-    """Look up the questions that only an item of this batch has."""
+    """Look up the questions that only an item of this batch has; those of earlier items are forgotten."""
     used = {value.criterion for document in batch for value in document.label.values}
     used |= {value.criterion for document in batch for one in document.judgments for value in one.values}
-    if unknown := used - words.questions.keys():
-        words.questions |= {row.pk: _question(row) for row in Criterion.objects.filter(pk__in=unknown)}
+    if used <= words.questions.keys():
+        return
+    of_rubrics = {key: question for key, question in words.questions.items() if not question.place[0]}
+    own = Criterion.objects.filter(pk__in=used - of_rubrics.keys())
+    words.questions = of_rubrics | {criterion.pk: _question(criterion) for criterion in own}
+    words.told = {}
 
 
 def _question(criterion: Criterion) -> Question:

@@ -45,14 +45,14 @@ class Said(Row):
     criterion: int
     candidate: int | None
     value: int | None
-    number: float | None
-    text: str
-    choices: list[int] | None
-    ranks: list[int] | None
-    tie: str
-    note: str = ""
     basis: str = ""
     reason: str = ""
+    number: float | None = None
+    text: str = ""
+    choices: list[int] | None = None
+    ranks: list[int] | None = None
+    tie: str = ""
+    note: str = ""
 
 
 class StepSaid(Row):
@@ -218,11 +218,15 @@ class GuidelineText(msgspec.Struct, frozen=True):
 
 
 class Words(msgspec.Struct):
-    """What the numbers in documents stand for, by their keys in the database."""
+    """What the numbers in documents stand for, by their keys in the database.
+
+    `told` keeps what `label_row` made of answers that come again and again.
+    """
 
     questions: dict[int, Question]
     rubrics: dict[int, RubricText]
     guidelines: dict[int, GuidelineText]
+    told: dict[Any, Any] = {}
 
     def of_kind(self, values: list[Said], kind: str) -> list[Said]:
         return [value for value in values if self.questions[value.criterion].kind == kind]

@@ -1,7 +1,8 @@
 """Files on their way: a part of the labels in each format, and the whole put together from its parts.
 
 A part is written into files of its own and then marked as done, with all that was counted on the way. Whoever takes up
-an export that was killed goes on behind the last part that is marked. Memory holds one batch of labels.
+an export that was killed goes on behind the last part that is marked. Memory holds one batch of labels, and of each
+table one row group as it is gathered and one as it is written.
 """
 
 import csv
@@ -9,9 +10,11 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from itertools import chain, count, takewhile
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -24,7 +27,9 @@ from goldsets.writers.format import Format
 from goldsets.writers.tally import Tally
 
 COPY_BYTES = 1_048_576
-GROUP_BYTES = 32_000_000
+# A row group of a table: what a reader loads at once.
+GROUP_ROWS = 500
+GROUP_BYTES = 16_000_000
 
 _line = msgspec.json.Encoder().encode
 
@@ -74,28 +79,25 @@ def write_part(
     rows = dict.fromkeys(readings, 0)
     with ExitStack() as stack:
         writers = [
-            (form, readings[form.name], stack.enter_context(_open(form, readings[form.name], folder, number)))
-            for form in formats
+            (form, reading, stack.enter_context(closing(_opened(form, reading, _piece(form, folder, number)))))
+            for form, reading in zip(formats, readings.values(), strict=True)
         ]
-        for batch in batches:
-            for document in batch:
-                tally.count(document, words)
+        for document in chain.from_iterable(batches):
+            tally.count(document, words)
             for form, reading, writer in writers:
-                made = [row for document in batch for row in form.rows(document, reading)]
-                writer.write(made)
-                rows[form.name] += len(made)
+                for row in (form.ready or form.rows)(document, reading):
+                    writer.write(row)
+                    rows[form.name] += 1
     told = {name: Told(rows[name], dict(found.left_out), dict(found.counts)) for name, found in readings.items()}
     part = Part(tally, told)
     _mark(folder, number, part)
     return part
 
 
-def part_done(folder: Path, number: int) -> Part | None:
-    """The part where it was written to its end."""
-    try:
-        return msgspec.json.decode(_mark_of(folder, number).read_bytes(), type=Part)
-    except FileNotFoundError:
-        return None
+def parts_done(folder: Path) -> list[Part]:
+    """The first parts, as far as each was written to its end."""
+    marks = takewhile(Path.exists, (_mark_of(folder, number) for number in count()))
+    return [msgspec.json.decode(mark.read_bytes(), type=Part) for mark in marks]
 
 
 def _mark(folder: Path, number: int, part: Part) -> None:
@@ -115,77 +117,86 @@ def _piece(form: Format, folder: Path, number: int) -> Path:
 class _Lines:
     """A row a line. An array is written the same way and gets its brackets at the end."""
 
-    def __init__(self, file: IO[bytes]):
-        self.file = file
+    def __init__(self, path: Path):
+        self.file = path.open("wb")
 
-    def write(self, rows: list[dict[str, Any]]) -> None:
-        self.file.writelines(_line(row) + b"\n" for row in rows)
+    def write(self, row: Any) -> None:
+        self.file.write(_line(row) + b"\n")
+
+    def close(self) -> None:
+        self.file.close()
 
 
 class _Csv:
-    def __init__(self, file: IO[str], columns: list[str]):
-        self.writer = csv.DictWriter(file, columns, restval="", lineterminator="\r\n")
+    def __init__(self, path: Path, columns: list[str]):
+        self.file = path.open("w", encoding="utf-8", newline="")
+        self.writer = csv.DictWriter(self.file, columns, restval="", lineterminator="\r\n")
 
-    def write(self, rows: list[dict[str, Any]]) -> None:
-        self.writer.writerows(rows)
+    def write(self, row: Any) -> None:
+        self.writer.writerow(row)
+
+    def close(self) -> None:
+        self.file.close()
 
 
 class _Table:
-    """A row group for each batch, or for `GROUP_BYTES` of it: what a reader loads at once, and what is held in memory.
+    """Parquet, a row group at a time. While one is written, by a thread beside, the rows of the next are made.
 
     Arrow reads the rows from JSON, with the declared types: that takes a third of the time it takes from objects.
     """
 
-    def __init__(self, writer: pq.ParquetWriter, schema: pa.Schema):
-        self.writer = writer
+    def __init__(self, path: Path, schema: pa.Schema):
+        self.writer = pq.ParquetWriter(path, schema, compression="zstd")
         self.schema = schema
+        self.lines: list[bytes] = []
+        self.size = 0
+        self.beside = ThreadPoolExecutor(1)
+        self.writing: Future[None] | None = None
 
-    def write(self, rows: list[dict[str, Any]]) -> None:
-        for lines in _groups(_line(row) + b"\n" for row in rows):
-            self.writer.write_table(self._read(lines))
+    def write(self, row: Any) -> None:
+        line = _line(row)
+        self.lines.append(line)
+        self.size += len(line)
+        if len(self.lines) >= GROUP_ROWS or self.size >= GROUP_BYTES:
+            self._write_group()
 
-    def _read(self, lines: bytes) -> pa.Table:
-        return pa_json.read_json(
-            pa.BufferReader(lines),
-            read_options=pa_json.ReadOptions(block_size=len(lines) + 1),
-            parse_options=pa_json.ParseOptions(explicit_schema=self.schema, unexpected_field_behavior="error"),
+    def close(self) -> None:
+        try:
+            self._write_group()
+            self._wait()
+        finally:
+            self.beside.shutdown()
+            self.writer.close()
+
+    def _write_group(self) -> None:
+        """Hand the rows over, once the group before is written."""
+        self._wait()
+        if self.lines:
+            self.writing = self.beside.submit(self._write, self.lines)
+            self.lines, self.size = [], 0
+
+    def _wait(self) -> None:
+        if self.writing:
+            self.writing.result()
+
+    def _write(self, lines: list[bytes]) -> None:
+        content = b"\n".join(lines)
+        self.writer.write_table(
+            pa_json.read_json(
+                pa.BufferReader(content),
+                read_options=pa_json.ReadOptions(block_size=len(content) + 1),
+                parse_options=pa_json.ParseOptions(explicit_schema=self.schema, unexpected_field_behavior="error"),
+            )
         )
 
 
-def _groups(lines: Iterable[bytes]) -> Iterator[bytes]:
-    group: list[bytes] = []
-    size = 0
-    for line in lines:
-        group.append(line)
-        size += len(line)
-        if size >= GROUP_BYTES:
-            yield b"".join(group)
-            group, size = [], 0
-    if group:
-        yield b"".join(group)
-
-
-class _open:  # noqa: N801  reads as a verb where it is used
-    """The piece of a format in this part, written anew where an earlier try left one."""
-
-    def __init__(self, form: Format, reading: Reading, folder: Path, number: int):
-        self.form, self.reading, self.path = form, reading, _piece(form, folder, number)
-
-    def __enter__(self) -> _Lines | _Csv | _Table:
-        if self.form.kind == "table":
-            writer = pq.ParquetWriter(self.path, self.form.schema, compression="zstd")
-            self.close = writer.close
-            return _Table(writer, self.form.schema)
-        if self.form.kind == "csv":
-            text = self.path.open("w", encoding="utf-8", newline="")
-            self.close = text.close
-            return _Csv(text, self.form.columns(self.reading) if self.form.columns else [])
-        file = self.path.open("wb")
-        self.close = file.close
-        return _Lines(file)
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+def _opened(form: Format, reading: Reading, path: Path) -> _Lines | _Csv | _Table:
+    """The piece of a format, written anew where an earlier try left one."""
+    if form.kind == "table":
+        return _Table(path, form.schema)
+    if form.kind == "csv":
+        return _Csv(path, form.columns(reading) if form.columns else [])
+    return _Lines(path)
 
 
 # --- The whole --------------------------------------------------------------------------------------------------------

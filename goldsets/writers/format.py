@@ -16,12 +16,14 @@ ENDINGS = {"lines": "jsonl", "table": "parquet", "array": "json", "csv": "csv"}
 class Format(msgspec.Struct, frozen=True, kw_only=True):
     """`training` says that a model is fitted to it, so that held-out labels never leave in it.
 
-    A table has a `schema`; no type is ever guessed from the data. `beside` gives small files that the consumer reads
-    along with it, by their names: a text, or what is written as JSON.
+    A table has a `schema`; no type is ever guessed from the data. `ready` gives the same rows as JSON, where that is to
+    be had for less. `beside` gives small files that the consumer reads along with it, by their names: a text, or what
+    is written as JSON.
     """
 
     name: str
     rows: Callable[[Document, Reading], Iterable[dict[str, Any]]]
+    ready: Callable[[Document, Reading], Iterable[msgspec.Raw]] | None = None
     kind: Kind = "lines"
     training: bool = False
     schema: pa.Schema | None = None

@@ -6,6 +6,8 @@ names and values; what may have any shape (arguments of a tool, data of an outco
 """
 
 import hashlib
+from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -144,12 +146,17 @@ LABEL_ROW = pa.schema(
 )
 
 
+_sorted_json = msgspec.json.Encoder(order="deterministic").encode
+
+
 class UnfitRow(ValueError):
     """A row that must not leave as it is; the message says which and why."""
 
 
-def label_row(document: Document, words: Words, *, raters: bool) -> dict[str, Any]:
-    """The row without its hash; `raters` says whether judgments leave beside the label.
+def label_row(
+    document: Document, words: Words, *, raters: bool, answer: Callable[[dict[str, Any]], Any] = dict
+) -> dict[str, Any]:
+    """The row without its hash; `raters` says whether judgments leave beside the label, `answer` how an answer stands.
 
     Raises UnfitRow for quality beside a failed gate.
     """
@@ -177,7 +184,7 @@ def label_row(document: Document, words: Words, *, raters: bool) -> dict[str, An
             "created_at": label.created_at,
         },
         "gates_pass": gates_of_item(document, words),
-        "values": [_value(value, words) for value in _in_order(label.values, words)],
+        "values": _answers(label.values, words, _value, answer),
         "step_labels": _steps_said(label.steps, rubric.step_words, basis=True),
         "failure": failure(label.failure),
         "rationale": label.rationale,
@@ -185,7 +192,7 @@ def label_row(document: Document, words: Words, *, raters: bool) -> dict[str, An
         "rubric": {"name": rubric.name, "version": rubric.version},
         "guideline": {"name": guideline.name, "version": guideline.version},
         "versions": named(label.versions),
-        "judgments": [_judgment(judged, words) for judged in document.judgments] if raters else [],
+        "judgments": [_judgment(judged, words, answer) for judged in document.judgments] if raters else [],
         "context": _context(task.context, task.policy_title, task.policy),
         "tools": as_json(only.tools) if only else "[]",
         "steps": steps_of(only.steps) if only else [],
@@ -195,16 +202,21 @@ def label_row(document: Document, words: Words, *, raters: bool) -> dict[str, An
     }
 
 
-def seal(row: dict[str, Any]) -> dict[str, Any]:
+def sealed_row(document: Document, words: Words, *, raters: bool) -> dict[str, Any]:
     """The row with the hash of its content."""
-    return row | {"row_sha256": hashlib.sha256(msgspec.json.encode(row, order="deterministic")).hexdigest()}
+    row = label_row(document, words, raters=raters)
+    return row | {"row_sha256": hashlib.sha256(_sorted_json(row)).hexdigest()}
+
+
+def sealed_json(document: Document, words: Words, *, raters: bool) -> msgspec.Raw:
+    """The same as JSON with sorted keys, where their order does not matter: one encoding for the hash and the file."""
+    content = _sorted_json(label_row(document, words, raters=raters, answer=_answer_json))
+    return msgspec.Raw(b'%b,"row_sha256":"%b"}' % (content[:-1], hashlib.sha256(content).hexdigest().encode()))
 
 
 def canonical(row: dict[str, Any]) -> bytes:
     """The row's JSON with sorted keys and no white space, which its hash is taken of (without `row_sha256`)."""
-    return msgspec.json.encode(
-        {name: value for name, value in row.items() if name != "row_sha256"}, order="deterministic"
-    )
+    return _sorted_json({name: value for name, value in row.items() if name != "row_sha256"})
 
 
 def gates_of_item(document: Document, words: Words) -> bool | None:
@@ -233,10 +245,33 @@ def check_gates(document: Document, words: Words) -> None:
 
 
 # --- What was said ----------------------------------------------------------------------------------------------------
-def _in_order(values: list[Said], words: Words) -> list[Said]:
-    """The rubric's criteria, then those of the item; candidate by candidate within each."""
-    questions = words.questions
-    return sorted(values, key=lambda value: (questions[value.criterion].place, value.candidate or 0))
+def _answers(
+    values: list[Said],
+    words: Words,
+    row: Callable[[Said, Words], dict[str, Any]],
+    answer: Callable[[dict[str, Any]], Any],
+) -> list[Any]:
+    """A row each, as `answer` makes it: the rubric's criteria, then those of the item; candidate by candidate.
+
+    A gate or a level is the same in thousands of labels: what is made of it once is kept, and stands in all of them.
+    """
+    told = []
+    for value in values:
+        plain = not (value.text or value.note or value.choices or value.ranks) and value.number is None
+        key = (row, answer, value.criterion, value.candidate, value.value, value.tie, value.basis, value.reason)
+        found = words.told.get(key) if plain else None
+        if found is None:
+            place = words.questions[value.criterion].place, value.candidate or 0
+            found = place, answer(row(value, words))
+            if plain:
+                words.told[key] = found
+        told.append(found)
+    told.sort(key=itemgetter(0))
+    return [found for _place, found in told]
+
+
+def _answer_json(row: dict[str, Any]) -> msgspec.Raw:
+    return msgspec.Raw(_sorted_json(row))
 
 
 def said(value: Said, words: Words) -> dict[str, Any]:
@@ -296,6 +331,10 @@ def _value(value: Said, words: Words) -> dict[str, Any]:
     }
 
 
+def _rating(value: Said, words: Words) -> dict[str, Any]:
+    return said(value, words) | {"note": value.note}
+
+
 def _steps_said(rows: list[StepSaid], names: dict[int, str], *, basis: bool = False) -> list[dict[str, Any]]:
     return [
         {"step": row.step, "value": row.value, "name": names.get(row.value, "")}
@@ -311,13 +350,13 @@ def failure(found: Failure) -> dict[str, Any] | None:
     return {"step": found.step, "who": found.who, "cause": found.cause, "note": found.note}
 
 
-def _judgment(judged: Judged, words: Words) -> dict[str, Any]:
+def _judgment(judged: Judged, words: Words, answer: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
     return {
         "rater": judged.rater,
         "tier": judged.tier,
         "simulated": judged.simulated,
         "revision": judged.revision,
-        "values": [said(value, words) | {"note": value.note} for value in _in_order(judged.values, words)],
+        "values": _answers(judged.values, words, _rating, answer),
         "step_labels": _steps_said(judged.steps, words.rubrics[judged.rubric].step_words),
         "failure": failure(judged.failure),
         "candidate_failures": [{"candidate": one.candidate} | (failure(one) or {}) for one in judged.failures],
@@ -422,4 +461,4 @@ def named(pairs: Any) -> list[dict[str, str]]:
 
 def as_json(value: Any) -> str:
     """JSON text with sorted keys and no white space."""
-    return msgspec.json.encode(value, order="deterministic").decode()
+    return _sorted_json(value).decode()

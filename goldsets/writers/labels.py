@@ -3,17 +3,23 @@
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from goldsets.writers.document import Document
 from goldsets.writers.examples import Reading
 from goldsets.writers.format import Format
-from goldsets.writers.label_row import LABEL_ROW, label_row, seal
+from goldsets.writers.label_row import LABEL_ROW, sealed_json, sealed_row
 
 
 def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
-    yield seal(label_row(document, reading.words, raters=reading.policies.raters == "within"))
+    yield sealed_row(document, reading.words, raters=reading.policies.raters == "within")
+
+
+def ready(document: Document, reading: Reading) -> Iterator[msgspec.Raw]:
+    yield sealed_json(document, reading.words, raters=reading.policies.raters == "within")
 
 
 FORMATS = [
     Format(name="jsonl", stem="labels", rows=rows),
-    Format(name="parquet", stem="labels", rows=rows, kind="table", schema=LABEL_ROW),
+    Format(name="parquet", stem="labels", rows=rows, ready=ready, kind="table", schema=LABEL_ROW),
 ]

@@ -7,6 +7,7 @@ import pytest
 
 from goldsets.actions.defining import define_dataset
 from goldsets.actions.exporting import run_export, start_export
+from goldsets.queries import label_documents
 from goldsets.queries.datasets import folder_of
 from reviews.actions.dealing import claim
 from reviews.actions.judging import submit
@@ -46,7 +47,8 @@ def settled():
 
 def exported(project, *formats):
     lead = make.lead_of(project)
-    dataset = define_dataset(actor=lead, project=project, name="all", formats=formats)
+    name = f"data set {project.datasets.count() + 1}"
+    dataset = define_dataset(actor=lead, project=project, name=name, formats=formats)
     version = run_export(version_id=start_export(actor=lead, dataset=dataset).pk)
     assert version.state == "finished", version.error
     return folder_of(version)
@@ -88,3 +90,21 @@ def test_both_formats_give_the_same_back(settled):
     for name in ("values", "step_labels"):
         assert back[name] == line[name]
     assert back["judgments"][0]["values"] == line["judgments"][0]["values"]
+
+
+def test_questions_of_single_items_are_known_in_whichever_batch_the_item_comes(monkeypatch):
+    project = make.project()
+    own = {"pays_in_full": True, "asks_first": False}
+    items = [make.item(project) for _ in own]
+    for item, key in zip(items, own, strict=True):
+        Criterion.objects.create(item=item, key=key, title=key, kind="binary", position=1)
+    queue = make.queue(project, items=items, overlap=1)
+    alice = make.expert(project, "Alice")
+    for key, said in own.items():
+        payload = make.passing()
+        payload["criteria"][key] = said
+        submit(actor=alice, uid=claim(actor=alice, queue=queue).uid, payload=payload, idempotency_key=key)
+    together = rows_of(project)
+    assert [row["values"][-1]["criterion"] for row in together] == list(own)
+    monkeypatch.setattr(label_documents, "BATCH_LABELS", 1)
+    assert rows_of(project) == together

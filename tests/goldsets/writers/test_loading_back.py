@@ -16,7 +16,7 @@ from goldsets.enums import DatasetFormat
 from goldsets.writers import card
 from goldsets.writers.catalogue import FORMATS
 from goldsets.writers.examples import Policies, Reading
-from goldsets.writers.files import Told, part_done, put_together, write_part
+from goldsets.writers.files import Told, parts_done, put_together, write_part
 from goldsets.writers.manifest import manifest, write
 from goldsets.writers.tally import Tally
 from tests.goldsets.writers.making import (
@@ -54,7 +54,7 @@ def export(tmp_path_factory):
     told, tally = {form.name: Told() for form in formats}, Tally()
     for number, batches in enumerate([[LABELS[:2], LABELS[2:3]], [LABELS[3:]]]):
         part = write_part(batches, formats, WORDS, Policies(), working, number, Tally())
-        assert part_done(working, number) == part
+        assert parts_done(working)[number] == part
         tally.add(part.tally)
         for name, found in part.told.items():
             told[name].add(found)
