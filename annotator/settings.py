@@ -87,7 +87,10 @@ try:
     JUDGE_BASE_URL = env.str("JUDGE_BASE_URL", "").strip()
     # Its key, sent in the header Authorization and nowhere else.
     JUDGE_API_KEY = env.str("JUDGE_API_KEY", "").strip()
-    # Seconds that one answer may take.
+    # The same for a service that answers typed decisions: its whole address, and its key.
+    DECISIONS_URL = env.str("DECISIONS_URL", "").strip()
+    DECISIONS_API_KEY = env.str("DECISIONS_API_KEY", "").strip()
+    # Seconds that one answer of either may take.
     JUDGE_TIMEOUT_SECONDS = env.float("JUDGE_TIMEOUT_SECONDS", 120.0)
     # How often a request is tried, and the seconds of the first pause in between; each further one is twice as long.
     JUDGE_TRIES = env.int("JUDGE_TRIES", 5)
@@ -127,10 +130,12 @@ try:
     TIME_ZONE = env.str("TIME_ZONE", "UTC")
 except EnvError as error:
     raise ImproperlyConfigured(f"A setting in the environment is wrong: {error}") from None
-if JUDGE_BASE_URL and (problem := problem_with_url(JUDGE_BASE_URL, private_allowed=True)):
-    raise ImproperlyConfigured(f"JUDGE_BASE_URL is no address of an endpoint: {problem}")
-if not (JUDGE_API_KEY.isascii() and JUDGE_API_KEY.isprintable()):
-    raise ImproperlyConfigured("JUDGE_API_KEY has characters that no header takes.")
+for _name, _url in (("JUDGE_BASE_URL", JUDGE_BASE_URL), ("DECISIONS_URL", DECISIONS_URL)):
+    if _url and (problem := problem_with_url(_url, private_allowed=True)):
+        raise ImproperlyConfigured(f"{_name} is no address of an endpoint: {problem}")
+for _name, _key in (("JUDGE_API_KEY", JUDGE_API_KEY), ("DECISIONS_API_KEY", DECISIONS_API_KEY)):
+    if not (_key.isascii() and _key.isprintable()):
+        raise ImproperlyConfigured(f"{_name} has characters that no header takes.")
 
 ROOT_URLCONF = "annotator.urls"
 WSGI_APPLICATION = "annotator.wsgi.application"

@@ -144,6 +144,13 @@ class JudgeScope(TextChoices):
     ALL = "all", "All of them"
 
 
+class JudgeProtocol(TextChoices):
+    """How a judge is asked."""
+
+    CHAT = "chat", "A model behind /chat/completions"
+    DECISIONS = "decisions", "A service that answers typed decisions"
+
+
 class JudgeRunState(TextChoices):
     WAITING = "waiting", "Waiting"
     RUNNING = "running", "Running"

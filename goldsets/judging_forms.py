@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from goldsets.actions.judges import MOST_EXAMPLES
-from goldsets.enums import JudgeScope
+from goldsets.enums import JudgeProtocol, JudgeScope
 from goldsets.queries.graders import criterion_keys
 from goldsets.queries.judges import judges_of
 from reviews.models import Project
@@ -57,11 +57,21 @@ class JudgeForm(forms.Form):
     )
     rubric = forms.ChoiceField()
     guideline = forms.ChoiceField()
-    model = forms.CharField(max_length=200, help_text="As the endpoint knows it.")
-    price_in = forms.DecimalField(
-        min_value=0, decimal_places=4, label="Price of a million tokens in", help_text="US dollars; 0 for one's own."
+    protocol = forms.ChoiceField(
+        choices=JudgeProtocol, required=False, initial=JudgeProtocol.CHAT.value, label="Is asked as"
     )
-    price_out = forms.DecimalField(min_value=0, decimal_places=4, label="Price of a million tokens out")
+    model = forms.CharField(max_length=200, help_text="As the endpoint or service knows it.")
+    price_in = forms.DecimalField(
+        min_value=0,
+        decimal_places=4,
+        required=False,
+        label="Price of a million tokens in",
+        help_text="US dollars, of a model; 0 for one's own.",
+    )
+    price_out = forms.DecimalField(min_value=0, decimal_places=4, required=False, label="Price of a million tokens out")
+    price_each = forms.DecimalField(
+        min_value=0, decimal_places=6, required=False, label="Price of an answer", help_text="US dollars, of a service."
+    )
     temperature = forms.FloatField(
         required=False, min_value=0, max_value=2, widget=forms.NumberInput(attrs={"step": "any"})
     )
@@ -90,7 +100,8 @@ class JudgeForm(forms.Form):
         given = dict(self.cleaned_data)
         told = {name: given.pop(name) for name in ("temperature", "max_tokens")}
         parameters = {name: value for name, value in told.items() if value is not None}
-        return {**given, "examples": given["examples"] or 0, "parameters": parameters}
+        protocol = given["protocol"] or JudgeProtocol.CHAT
+        return {**given, "protocol": protocol, "examples": given["examples"] or 0, "parameters": parameters}
 
 
 class MakeProbesForm(forms.Form):

@@ -23,7 +23,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from goldsets.actions.judges import NO_ENDPOINT, moved, record_of
-from goldsets.enums import GoldVerb, JudgedState, JudgeRunState, ScoreOrder
+from goldsets.enums import GoldVerb, JudgedState, JudgeProtocol, JudgeRunState, ScoreOrder
 from goldsets.models import GraderScore, JudgeAnswer, JudgedItem, JudgeRun
 from goldsets.queries.judges import MOST_CHARACTERS, document_of, endpoint, judge_of, prices_of, setup_of
 from goldsets.reviewing.chat import Endpoint, NoAnswer
@@ -119,9 +119,9 @@ class _Work:
     def __init__(self, run: JudgeRun, seconds: float):
         self.run = run
         self.until = time.monotonic() + seconds
-        setup = setup_of(run.version)
+        self.setup = setup = setup_of(run.version)
         self.judge, self.prices = judge_of(setup), prices_of(setup)
-        self.endpoint = endpoint()
+        self.endpoint = endpoint(setup.protocol)
         self.over = Flag()
         self.reserved = 0.0
         self.under_way: dict[Future[_Come], _Asked] = {}
@@ -130,7 +130,7 @@ class _Work:
     def go_on(self) -> bool:
         """Go through the items that wait; whether some are left for another time."""
         if self.endpoint is None:
-            return self.end(JudgeRunState.FAILED, NO_ENDPOINT)
+            return self.end(JudgeRunState.FAILED, NO_ENDPOINT[JudgeProtocol(self.setup.protocol)])
         waiting = self._waiting()
         following = next(waiting, None)
         with ThreadPoolExecutor(max(1, settings.JUDGE_CONCURRENCY)) as threads:
@@ -191,7 +191,7 @@ class _Work:
 
     def _question(self, document: Document, order: tuple[int, ...]) -> _Question:
         prompt = self.judge.prompt(document, order)
-        key = prompt.key(self.judge.model, self.judge.asked, self.run.attempt)
+        key = self.judge.key(prompt, self.run.attempt)
         known = JudgeAnswer.objects.filter(key=key).values_list("content", flat=True).first()
         most = most_cost(self.judge, prompt, self.prices) if known is None else 0.0
         return _Question(order, prompt, key, known, most)
@@ -313,7 +313,7 @@ class _Work:
                     parts=dict(scored.parts),
                     explanation=scored.explanation,
                     evidence=list(scored.evidence),
-                    meta={"judge_run": str(self.run.uid), "answered_by": verdict.model},
+                    meta={"judge_run": str(self.run.uid), "answered_by": verdict.model, **scored.meta},
                     **took,
                 )
                 took = {}

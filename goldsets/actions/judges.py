@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from goldsets.actions.graders import FURTHEST, add_version, register_grader
-from goldsets.enums import JUDGE_RUN_MOVES, GoldVerb, GraderKind, GraderScale, JudgeRunState, JudgeScope
+from goldsets.enums import JUDGE_RUN_MOVES, GoldVerb, GraderKind, GraderScale, JudgeProtocol, JudgeRunState, JudgeScope
 from goldsets.models import Grader, JudgedItem, JudgeRun, JudgeSetup
 from goldsets.models.grader import OVERALL
 from goldsets.queries.judge_examples import Example, chosen_examples
@@ -30,11 +30,19 @@ from reviews.models import Guideline, Project, Queue, Rubric
 from reviews.queries.blind_item import rubric_of
 from reviews.rules import check
 
-NO_ENDPOINT = "No endpoint for judging models is set. Whoever runs this Assay sets JUDGE_BASE_URL."
+NO_ENDPOINT = {
+    JudgeProtocol.CHAT: "No endpoint for judging models is set. Whoever runs this Assay sets JUDGE_BASE_URL.",
+    JudgeProtocol.DECISIONS: "No service that decides is set. Whoever runs this Assay sets DECISIONS_URL.",
+}
 MOST_DOLLARS = Decimal(100_000)
 MOST_PRICE = Decimal(10_000)
 MOST_ATTEMPTS = 100
 MOST_EXAMPLES = 8
+# What is paid for, each with what a price of it is.
+PRICES = {
+    JudgeProtocol.CHAT: dict.fromkeys(("price_in", "price_out"), "Dollars for a million tokens, 0 or more."),
+    JudgeProtocol.DECISIONS: {"price_each": "Dollars for an answer, 0 or more."},
+}
 OVERLOOKED_AFTER = timedelta(minutes=10)
 # What may be said to a model besides the prompt, each with what it may be.
 PARAMETERS: dict[str, Callable[[Any], bool]] = {
@@ -61,8 +69,10 @@ def define_judge(
     rubric: Rubric,
     guideline: Guideline,
     model: str,
-    price_in: Decimal,
-    price_out: Decimal,
+    price_in: Decimal | None = None,
+    price_out: Decimal | None = None,
+    price_each: Decimal | None = None,
+    protocol: str = JudgeProtocol.CHAT,
     parameters: Mapping[str, Any] | None = None,
     label: str = "",
     examples: int = 0,
@@ -70,15 +80,15 @@ def define_judge(
     """The next version of a judging model, with all that it asks by. Raises Forbidden, Invalid, or Conflict where the
     labels do not give so many examples.
 
-    Prices are US dollars for a million tokens.
+    Prices are US dollars: of a model for a million tokens in and out, of a service that decides for each answer.
     """
     check(actor, "manage_graders", grader.project)
     parameters, model = dict(parameters or {}), model.strip()
     errors = _wrong_setup(grader, rubric, guideline, model, parameters)
     if words := _wrong_examples(examples, rubric):
         errors["examples"] = words
-    prices = {"price_in": price_in, "price_out": price_out}
-    errors |= {name: words for name, value in prices.items() if (words := _wrong_price(value))}
+    prices = {"price_in": price_in, "price_out": price_out, "price_each": price_each}
+    errors |= _wrong_prices(protocol, prices)
     if errors:
         raise Invalid(errors)
     asked, candidates = rubric_of(rubric), _candidates(rubric)
@@ -97,14 +107,15 @@ def define_judge(
         ),
         model=model,
         parameters=parameters,
-        environment=f"Assay, prompt {EDITION}",
+        environment=f"Assay, prompt {EDITION}" + (", decisions" if protocol == JudgeProtocol.DECISIONS else ""),
         **_scale_of(grader.criterion, asked, candidates),
     )
     setup = JudgeSetup.objects.create(
         version=version,
         rubric=rubric,
         guideline=guideline,
-        **prices,
+        protocol=protocol,
+        **{name: price or 0 for name, price in prices.items()},
         examples=[one.told for one in chosen],
         shown=shown,
     )
@@ -159,8 +170,8 @@ def with_examples(*, actor: Any, setup: JudgeSetup, examples: int) -> JudgeSetup
         rubric=setup.rubric,
         guideline=setup.guideline,
         model=version.model,
-        price_in=setup.price_in,
-        price_out=setup.price_out,
+        protocol=setup.protocol,
+        **{name: getattr(setup, name) for name in PRICES[JudgeProtocol(setup.protocol)]},
         parameters=version.parameters,
         label=version.label,
         examples=examples,
@@ -223,10 +234,18 @@ def _can_score(rubric: Document, criterion: str, candidates: int) -> bool:
     return not candidates and any(each["kind"] == CriterionKind.GATE for each in asked)
 
 
-def _wrong_price(value: Any) -> str:
-    if isinstance(value, Decimal) and value.is_finite() and 0 <= value <= MOST_PRICE:
-        return ""
-    return "Dollars for a million tokens, 0 or more."
+def _wrong_prices(protocol: str, prices: Mapping[str, Any]) -> dict[str, str]:
+    """Prices that this protocol has must be there, and no others."""
+    if protocol not in JudgeProtocol.values:
+        return {"protocol": f"Choose one of {', '.join(JudgeProtocol.values)}."}
+    known = PRICES[JudgeProtocol(protocol)]
+    errors = {name: words for name, words in known.items() if not _is_price(prices[name])}
+    others = {name for name, value in prices.items() if value and name not in known}
+    return errors | dict.fromkeys(others, "This is paid by tokens or by answers, not both.")
+
+
+def _is_price(value: Any) -> bool:
+    return isinstance(value, Decimal) and value.is_finite() and 0 <= value <= MOST_PRICE
 
 
 def _scale_of(criterion: str, rubric: Document, candidates: int) -> dict[str, Any]:
@@ -260,8 +279,7 @@ def start_judge(
     errors = _wrong_start(setup, queue, budget, scope, attempt)
     if errors:
         raise Invalid(errors)
-    if endpoint() is None:
-        raise Conflict(NO_ENDPOINT)
+    check_endpoint(setup)
     items = list(items_to_judge(queue, scope, version, attempt))
     if not items:
         raise Conflict("There is nothing to judge: the queue has no such item that this judge has not scored.")
@@ -311,6 +329,12 @@ def _wrong_start(setup: JudgeSetup, queue: Queue, budget: Any, scope: str, attem
     return errors
 
 
+def check_endpoint(setup: JudgeSetup) -> None:
+    """Raises Conflict where nobody can be asked."""
+    if endpoint(setup.protocol) is None:
+        raise Conflict(NO_ENDPOINT[JudgeProtocol(setup.protocol)])
+
+
 def wrong_budget(budget: Any) -> str:
     """Why this is no budget, or ""."""
     if isinstance(budget, Decimal) and budget.is_finite() and Decimal("0.000001") <= budget <= MOST_DOLLARS:
@@ -336,8 +360,7 @@ def resume_judge(*, actor: Any, run: JudgeRun, budget: Decimal) -> JudgeRun:
         raise Invalid({"budget": words})
     if budget <= run.spent:
         raise Invalid({"budget": f"The run has spent {run.spent:.4f} US dollars: give it more in all."})
-    if endpoint() is None:
-        raise Conflict(NO_ENDPOINT)
+    check_endpoint(run.version.judge)
     try:
         with transaction.atomic():
             again = moved(run, JudgeRunState.WAITING, budget=budget, finished_at=None, error="")

@@ -17,8 +17,8 @@ from django.db.models import F
 from django.utils import timezone
 
 from goldsets.actions.judge_work import alone_in, dollars
-from goldsets.actions.judges import NO_ENDPOINT, OVERLOOKED_AFTER, wrong_budget
-from goldsets.enums import PROBE_RUN_MOVES, GoldVerb, ProbeRunState, ProbeSource
+from goldsets.actions.judges import NO_ENDPOINT, OVERLOOKED_AFTER, check_endpoint, wrong_budget
+from goldsets.enums import PROBE_RUN_MOVES, GoldVerb, JudgeProtocol, ProbeRunState, ProbeSource
 from goldsets.models import GraderVersion, JudgeSetup, Probe, ProbeAnswer, ProbeRun
 from goldsets.queries.calibration import threshold_of
 from goldsets.queries.judges import endpoint, judge_of, prices_of, setup_of
@@ -46,12 +46,12 @@ def start_probes(*, actor: Any, version: GraderVersion, budget: Decimal = Decima
     """
     grader = version.grader
     check(actor, "manage_graders", grader.project)
-    source = ProbeSource.JUDGE if JudgeSetup.objects.filter(version=version).exists() else ProbeSource.HOOK
-    if source == ProbeSource.JUDGE:
+    setup = JudgeSetup.objects.filter(version=version).first()
+    source = ProbeSource.JUDGE if setup else ProbeSource.HOOK
+    if setup:
         if words := wrong_budget(budget):
             raise Invalid({"budget": words})
-        if endpoint() is None:
-            raise Conflict(NO_ENDPOINT)
+        check_endpoint(setup)
     elif hook_of(grader) is None:
         raise Conflict(
             "Nobody can be asked: the version is no judge that runs from here, and its grader has no address of its "
@@ -183,11 +183,12 @@ class _Judging:
 
     def __init__(self, run: ProbeRun):
         setup = setup_of(run.version)
-        self.run, self.judge, self.prices, self.server = run, judge_of(setup), prices_of(setup), endpoint()
+        self.run, self.judge, self.prices = run, judge_of(setup), prices_of(setup)
+        self.server, self.protocol = endpoint(setup.protocol), JudgeProtocol(setup.protocol)
 
     def cannot(self, group: Sequence[Probe]) -> str:
         if self.server is None:
-            return NO_ENDPOINT
+            return NO_ENDPOINT[self.protocol]
         most = sum(most_cost(self.judge, self.judge.prompt(probe.document), self.prices) for probe in group)
         if most > float(self.run.budget - self.run.spent):
             return f"The next probes could take it over its budget: they can cost {most:.4f} US dollars at most."

@@ -4,12 +4,13 @@ import time
 from decimal import Decimal
 from typing import Any
 
+from goldsets.enums import GraderScale
 from goldsets.models import GraderVersion, JudgeAnswer
 from goldsets.queries.judges import document_of, endpoint, judge_of, prices_of, setup_of
 from goldsets.reviewing.chat import Endpoint, NoAnswer
 from goldsets.reviewing.examples import Example
 from goldsets.reviewing.judge_prompt import EDITION, Document
-from goldsets.reviewing.judge_scores import scores_from
+from goldsets.reviewing.judge_scores import likelihood, scores_from
 from goldsets.reviewing.judging import Verdict, ask_judge, cost_of, most_cost, remembered
 from reviews.errors import Conflict
 from reviews.models import Item
@@ -21,7 +22,7 @@ class Probing:
     def __init__(self, version: GraderVersion, budget: Decimal):
         setup = setup_of(version)
         self.judge, self.prices, self.left = judge_of(setup), prices_of(setup), float(budget)
-        self.server = endpoint()
+        self.server = endpoint(setup.protocol)
         self.version = version
 
     @property
@@ -34,6 +35,7 @@ class Probing:
             "rubric": self.judge.rubric,
             "guideline": self.judge.guideline,
             "examples": list(self.judge.examples),
+            "decides": self.judge.decides,
             "edition": EDITION,
             "fingerprint": self.version.fingerprint,
         }
@@ -57,12 +59,15 @@ class Probing:
         found = scores_from(
             self._verdict(server, document).said, rubric=self.judge.rubric, criterion=self.judge.criterion
         )
-        return next((one.value for one in found if one.criterion == self.judge.criterion), None)
+        said = next((one for one in found if one.criterion == self.judge.criterion), None)
+        if said is None:
+            return None
+        return likelihood(said.value, said.confidence if self.version.scale == GraderScale.BINARY else None)
 
     def _verdict(self, server: Endpoint, document: Document) -> Verdict:
         """Raises Conflict where the budget is used up or no answer comes."""
         prompt = self.judge.prompt(document)
-        key = prompt.key(self.judge.model, self.judge.asked)
+        key = self.judge.key(prompt)
         known = JudgeAnswer.objects.filter(key=key).values_list("content", flat=True).first()
         if known is not None:
             return remembered(self.judge, document, known)

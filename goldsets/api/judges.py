@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from goldsets.actions.judges import MOST_EXAMPLES, cancel_judge, define_judge_named, resume_judge, start_judge
-from goldsets.enums import JudgedState, JudgeRunState, JudgeScope
+from goldsets.enums import JudgedState, JudgeProtocol, JudgeRunState, JudgeScope
 from goldsets.models import JudgedItem, JudgeRun, JudgeSetup
 from goldsets.queries.judges import (
     judge_by_version,
@@ -49,12 +49,13 @@ class JudgeOut(serializers.ModelSerializer[JudgeSetup]):
     fingerprint = serializers.CharField(source="version.fingerprint")
     rubric = serializers.UUIDField(source="rubric.uid")
     guideline = serializers.UUIDField(source="guideline.uid")
+    protocol = serializers.ChoiceField(JudgeProtocol.choices)
     examples = JudgeExampleOut(many=True)
 
     class Meta:
         model = JudgeSetup
         fields = ["version", "grader", "name", "number", "criterion", "model", "parameters", "fingerprint"]
-        fields += ["rubric", "guideline", "price_in", "price_out", "examples"]
+        fields += ["rubric", "guideline", "protocol", "price_in", "price_out", "price_each", "examples"]
 
 
 class Dollars(serializers.DecimalField):
@@ -65,7 +66,11 @@ class Dollars(serializers.DecimalField):
 
 
 class JudgeIn(serializers.Serializer[Any]):
-    """A judge of a name that is there gets its next version. Prices are dollars for a million tokens."""
+    """A judge of a name that is there gets its next version.
+
+    Prices are dollars: of a model behind /chat/completions for a million tokens, of a service that answers typed
+    decisions for each answer.
+    """
 
     project = Text(max_length=60, help_text="The project's address.")
     name = Text(max_length=120)
@@ -73,8 +78,10 @@ class JudgeIn(serializers.Serializer[Any]):
     rubric = serializers.UUIDField()
     guideline = serializers.UUIDField()
     model = Text(max_length=200)
-    price_in = serializers.DecimalField(max_digits=10, decimal_places=4)
-    price_out = serializers.DecimalField(max_digits=10, decimal_places=4)
+    protocol = serializers.ChoiceField(JudgeProtocol.choices, required=False, help_text="chat if left out.")
+    price_in = serializers.DecimalField(max_digits=10, decimal_places=4, required=False)
+    price_out = serializers.DecimalField(max_digits=10, decimal_places=4, required=False)
+    price_each = serializers.DecimalField(max_digits=10, decimal_places=6, required=False)
     parameters = serializers.DictField(required=False, help_text="Such as temperature, seed and max_tokens.")
     label = Text(required=False, max_length=120)
     examples = Whole(

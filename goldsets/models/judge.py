@@ -5,15 +5,16 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from goldsets.enums import JUDGE_RUN_MOVES, JudgedState, JudgeRunState, JudgeScope
+from goldsets.enums import JUDGE_RUN_MOVES, JudgedState, JudgeProtocol, JudgeRunState, JudgeScope
 from goldsets.models.grader import GraderVersion
 from reviews.models import Guideline, Item, Queue, Rubric
 from reviews.models.base import PublicModel, append_only, never_deleted, states_follow
 
 
 class JudgeSetup(models.Model):
-    """By what a version of a judging model asks: it is run from here. Prices are US dollars for a million tokens.
+    """By what a version of a judging model asks: it is run from here.
 
+    Prices are US dollars: of a model for a million tokens, of a service that answers typed decisions for each answer.
     `examples` says which settled runs every question carries: [{"item", "label", "family", "passes"}], a task of no
     family as in `FamilySplit`. `shown` is what the model reads of each: [{"document", "answers"}].
     """
@@ -23,6 +24,10 @@ class JudgeSetup(models.Model):
     guideline = models.ForeignKey(Guideline, on_delete=models.PROTECT, related_name="+")
     price_in = models.DecimalField(max_digits=10, decimal_places=4)
     price_out = models.DecimalField(max_digits=10, decimal_places=4)
+    protocol = models.CharField(
+        max_length=10, choices=JudgeProtocol, default=JudgeProtocol.CHAT, db_default=JudgeProtocol.CHAT
+    )
+    price_each = models.DecimalField(max_digits=12, decimal_places=6, default=0, db_default=0)
     examples = models.JSONField(default=list, blank=True, db_default=[])
     shown = models.JSONField(default=list, blank=True, db_default=[])
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Count, Q, QuerySet, Sum
 
-from goldsets.enums import JudgedState, JudgeRunState, JudgeScope
+from goldsets.enums import JudgedState, JudgeProtocol, JudgeRunState, JudgeScope
 from goldsets.models import GraderScore, GraderVersion, JudgedItem, JudgeRun, JudgeSetup
 from goldsets.queries.leaving import held_out_families
 from goldsets.reviewing.chat import Endpoint
@@ -29,17 +29,26 @@ MOST_CHARACTERS = 1_000_000
 JUDGED_KINDS = (ItemKind.TRAJECTORY, ItemKind.COMPARISON)
 
 
-def endpoint() -> Endpoint | None:
-    """Where judging models are asked, by the settings; None where nobody has said."""
-    if not settings.JUDGE_BASE_URL:
+def endpoint(protocol: str = JudgeProtocol.CHAT) -> Endpoint | None:
+    """Where judges of this protocol are asked, by the settings; None where nobody has said."""
+    url, key = {
+        JudgeProtocol.CHAT: (settings.JUDGE_BASE_URL, settings.JUDGE_API_KEY),
+        JudgeProtocol.DECISIONS: (settings.DECISIONS_URL, settings.DECISIONS_API_KEY),
+    }[JudgeProtocol(protocol)]
+    if not url:
         return None
     return Endpoint(
-        settings.JUDGE_BASE_URL,
-        settings.JUDGE_API_KEY,
+        url,
+        key,
         patience=settings.JUDGE_TIMEOUT_SECONDS,
         tries=max(1, settings.JUDGE_TRIES),
         back_off=settings.JUDGE_BACK_OFF_SECONDS,
     )
+
+
+def hosts() -> list[str]:
+    """The servers to which runs are sent for judging."""
+    return [server.host for protocol in JudgeProtocol if (server := endpoint(protocol))]
 
 
 def setup_of(version: GraderVersion) -> JudgeSetup:
@@ -56,11 +65,12 @@ def judge_of(setup: JudgeSetup) -> Judge:
         criterion=version.grader.criterion,
         parameters=version.parameters,
         examples=[(one["document"], one["answers"]) for one in setup.shown],
+        decides=setup.protocol == JudgeProtocol.DECISIONS,
     )
 
 
 def prices_of(setup: JudgeSetup) -> Prices:
-    return Prices(float(setup.price_in), float(setup.price_out))
+    return Prices(float(setup.price_in), float(setup.price_out), float(setup.price_each))
 
 
 def shown_families(setups: QuerySet[JudgeSetup]) -> set[str]:

@@ -5,14 +5,15 @@ from typing import Any
 
 from django.db.models import Avg, Count, Q, QuerySet
 
-from goldsets.enums import DatasetPurpose, FamilySplitName, GoldVerb, ReviewerState, Rung
+from goldsets.enums import DatasetPurpose, FamilySplitName, GoldVerb, GraderScale, ReviewerState, Rung
 from goldsets.models import GraderScore, GraderVersion, JudgeSetup, Reviewer
-from goldsets.queries.graded import first_scores
+from goldsets.queries.graded import scores_of
 from goldsets.queries.judges import judges_of, shown_families
 from goldsets.queries.leaving import settled
 from goldsets.queries.splits import plan_of, tasks_apart_from, tasks_with_split
 from goldsets.reviewing.assurance import Demands
 from goldsets.reviewing.examples import Target
+from goldsets.reviewing.judge_scores import likelihood
 from goldsets.reviewing.rule_lines import lines_of
 from reviews.enums import Basis, CriterionKind, GateAnswer, ItemKind, Scope
 from reviews.models import Criterion, Event, LabelValue, Project, Queue, QueueItem
@@ -223,8 +224,11 @@ def judge_version(project: Project, uid: Any) -> GraderVersion | None:
 
 
 def said_by(version: GraderVersion, criterion: str) -> dict[str, float]:
-    """What the judge said of each item first, by the item's public id."""
-    return {str(uid): value for uid, value in first_scores(version, criterion).items()}
+    """What the judge said of each item first, by the item's public id; how likely a pass is, where it said how sure."""
+    first = scores_of(version, criterion).order_by("item", "attempt").distinct("item")
+    said = first.values_list("item__uid", "value", "meta__confidence")
+    binary = version.scale == GraderScale.BINARY
+    return {str(uid): likelihood(value, sure if binary else None) for uid, value, sure in said}
 
 
 def cost_of_asking(version: GraderVersion) -> float | None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from goldsets.reviewing import scoring
 from goldsets.reviewing.judge_prompt import TOKEN, instructions
+from goldsets.reviewing.judging import Judge
 
 # Zip files know no time before this one.
 NO_TIME = (1980, 1, 1, 0, 0, 0)
@@ -39,6 +40,12 @@ This reviewer is a judging model: `score.py` turns what it said into a verdict. 
 parameters and its system message. {token} is a random word of your own for each call; the run follows in the user
 message, each part behind a line ⟦{token} step 3, agent⟧. An item is then {"id", "said", "evidence"}: `said` is the
 value it answered, 1 for pass and 0 for fail of a gate, null where it said nothing, or quoted what does not stand there.
+"""
+DECIDES = """
+This reviewer is a service that answers typed decisions: `score.py` turns what it said into a verdict. Post it what
+stands in `prompt.json` as `question`, with the run as `item`. An item is then {"id", "said", "evidence"}: `said` is how
+likely a pass is: the confidence of a pass, or 1 less that of a fail; null where it said nothing, or quoted what does
+not stand there.
 """
 README = """# {title}
 
@@ -82,7 +89,7 @@ def bundle(artefact: Mapping[str, Any], assurance: Mapping[str, Any], about: Map
     }
     if artefact["kind"] == "judge":
         files["prompt.json"] = _json(prompt(artefact["judge"]))
-        files["README.md"] += JUDGE
+        files["README.md"] += DECIDES if artefact["judge"].get("decides") else JUDGE
     sums = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
     files["SHA256SUMS"] = "".join(f"{digest}  {name}\n" for name, digest in sums.items())
     out = io.BytesIO()
@@ -93,16 +100,20 @@ def bundle(artefact: Mapping[str, Any], assurance: Mapping[str, Any], about: Map
 
 
 def prompt(judge: Mapping[str, Any]) -> dict[str, Any]:
-    """What the judge is asked: model, parameters and system message, with {token} where the token of a call goes."""
+    """What the judge is asked: model, parameters and system message, with {token} where the token of a call goes; of a
+    service that answers typed decisions what it is posted beside the item."""
     asked = judge["rubric"], judge["guideline"], judge["criterion"]
+    about = {"criterion": judge["criterion"], "examples": judge["examples"], "fingerprint": judge["fingerprint"]}
+    if judge.get("decides"):
+        whole = Judge(judge["model"], *asked, judge["parameters"], judge["examples"], decides=True)
+        question = whole.question({})
+        return {"question": {name: part for name, part in question.items() if name != "item"}, **about}
     system = instructions(*asked, candidates=0, examples=judge["examples"])
     return {
         "model": judge["model"],
         "parameters": judge["parameters"],
         "system": "".join("{token}" if part is TOKEN else part for part in system),
-        "criterion": judge["criterion"],
-        "examples": judge["examples"],
-        "fingerprint": judge["fingerprint"],
+        **about,
     }
 
 

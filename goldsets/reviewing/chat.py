@@ -1,4 +1,5 @@
-"""Asks a model over the protocol of `/chat/completions`, with patience: what fails in passing is tried again.
+"""Asks a model over the protocol of `/chat/completions`, or a service that answers typed decisions, with patience: what
+fails in passing is tried again.
 
 The key never leaves this module but in the header of a request: whatever the other side says is searched for it before
 it is handed on, and bodies of refused requests, which may repeat parts of it, are not handed on at all.
@@ -32,7 +33,8 @@ Message = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where to ask. `base_url` is what stands before `/chat/completions`; `patience` is seconds for one answer.
+    """Where to ask. `base_url` is what stands before `/chat/completions`, or the whole address of a service;
+    `patience` is seconds for one answer.
 
     `back_off` is the first pause between two tries in seconds; each further one is twice as long, less a random part.
     """
@@ -84,7 +86,24 @@ def ask(
     wait: Callable[[float], Any],
 ) -> Reply:
     """The model's reply. `wait` sleeps for seconds between tries. Raises NoAnswer."""
-    body = json.dumps({"model": model, "messages": list(messages), **parameters}).encode()
+    asked = {"model": model, "messages": list(messages), **parameters}
+    return _tried(endpoint, f"{endpoint.base_url.rstrip('/')}/chat/completions", asked, _reply, wait)
+
+
+def decide(endpoint: Endpoint, question: Mapping[str, Any], *, wait: Callable[[float], Any]) -> Reply:
+    """What a service that answers typed decisions says, to be read as a model's answer is. Raises NoAnswer."""
+    return _tried(endpoint, endpoint.base_url, question, _decision, wait)
+
+
+def _tried(
+    endpoint: Endpoint,
+    url: str,
+    asked: Mapping[str, Any],
+    read: Callable[[Answer, str], Reply | None],
+    wait: Callable[[float], Any],
+) -> Reply:
+    """The reply to the first try that brings one."""
+    body = json.dumps(asked).encode()
     headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "Assay-Judge/1"}
     if endpoint.key:
         headers["Authorization"] = f"Bearer {endpoint.key}"
@@ -93,7 +112,7 @@ def ask(
         pause = endpoint.back_off * 2 ** (number - 1) * random.uniform(0.5, 1)  # noqa: S311
         try:
             answer = post(
-                f"{endpoint.base_url.rstrip('/')}/chat/completions",
+                url,
                 body=body,
                 headers=headers,
                 private_allowed=True,
@@ -104,10 +123,10 @@ def ask(
             problem, lost = str(error), lost + error.begun
         else:
             if answer.taken:
-                reply = _reply(answer, endpoint.key)
+                reply = read(answer, endpoint.key)
                 if reply:
                     return replace(reply, seconds=monotonic() - began, tries=number, lost=lost)
-                problem, lost = "What it answered is no chat completion.", lost + 1
+                problem, lost = "What it answered is not of the form that was asked for.", lost + 1
             else:
                 problem = _refused(answer, number, lost)
                 pause = max(pause, _asked_to_wait(answer))
@@ -166,6 +185,17 @@ def _reply(answer: Answer, key: str) -> Reply | None:
         tokens_in=_count(usage.get("prompt_tokens")),
         tokens_out=_count(usage.get("completion_tokens")),
     )
+
+
+def _decision(answer: Answer, key: str) -> Reply | None:
+    """The decision as it came; None where it is no JSON object. Such a service counts no tokens."""
+    try:
+        said = json.loads(answer.body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(said, dict):
+        return None
+    return Reply(content=_safe(json.dumps(said), key), tokens_in=0, tokens_out=0)
 
 
 def _text(content: Any) -> str:

@@ -7,7 +7,7 @@ do not all stand, or that has none, does not count: whoever fools a judge from i
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -48,7 +48,8 @@ class Said:
     """A judge's word on one criterion, of one candidate where it is asked of each.
 
     `value` is 1 for pass, yes, and the first candidate preferred, 0 for the opposite, .5 for a tie, else a level or
-    number; None for “unsure”. `problem` says why it does not count, `note` what else is to be known.
+    number; None for “unsure”. `confidence` is how likely that is right, from 0 to 1, where it was said. `problem` says
+    why it does not count, `note` what else is to be known.
     """
 
     criterion: str
@@ -58,6 +59,7 @@ class Said:
     candidate: int | None = None
     problem: str = ""
     note: str = ""
+    confidence: float | None = None
 
     @property
     def counts(self) -> bool:
@@ -76,6 +78,7 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True):
     evidence: list[_Cited] = []
     reason: str = ""
     candidate: str | None = None
+    confidence: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
 
 
 class _Answers(msgspec.Struct, forbid_unknown_fields=True):
@@ -171,6 +174,7 @@ class _Reading:
             evidence=tuple(cited),
             candidate=self._position(answer.candidate),
             problem=" ".join(problems),
+            confidence=answer.confidence,
         )
 
     def _position(self, letter: str | None) -> int | None:

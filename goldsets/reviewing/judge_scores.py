@@ -20,6 +20,19 @@ class Scored:
     explanation: str
     evidence: tuple[Mapping[str, Any], ...]
     parts: Mapping[str, float] = field(default_factory=dict)
+    confidence: float | None = None
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What is kept of it beside its value."""
+        return {} if self.confidence is None else {"confidence": self.confidence}
+
+
+def likelihood(value: float, confidence: Any) -> float:
+    """How likely a pass is by a score of 1 or 0; the score itself where its confidence was not said."""
+    if confidence is None:
+        return value
+    return float(confidence if value else 1 - confidence)
 
 
 def decided_by(rubric: Document, criterion: str, *, candidates: int) -> Document | None:
@@ -73,7 +86,7 @@ def _prefers(row: Document) -> bool:
 
 
 def _scored(said: Said, criterion: str) -> Scored:
-    return Scored(criterion, said.value or 0.0, said.reason, _evidence(said))
+    return Scored(criterion, said.value or 0.0, said.reason, _evidence(said), confidence=said.confidence)
 
 
 def _words(said: Sequence[Said]) -> str:

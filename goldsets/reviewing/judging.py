@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from goldsets.reviewing.chat import MOST_LOST, Endpoint, Message, Reply, ask
+from goldsets.reviewing.chat import MOST_LOST, Endpoint, Message, Reply, ask, decide
 from goldsets.reviewing.judge_answer import Said, Unreadable, declines, read_answer
-from goldsets.reviewing.judge_prompt import Document, Examples, Prompt, prompt_for
+from goldsets.reviewing.judge_prompt import Document, Examples, Prompt, asked_of, prompt_for
 
 AGAIN = "{problem} Answer again: the one JSON object in the form that was asked for, and nothing else."
 # What is taken of an answer's length where a judge does not say how long it may be.
@@ -30,7 +30,10 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True)
 class Judge:
-    """All that makes a judge what it is. `parameters` go to the model as they are; `criterion` empty means all."""
+    """All that makes a judge what it is. `parameters` go to the model as they are; `criterion` empty means all.
+
+    One that `decides` is a service that is posted the item and answers with typed decisions.
+    """
 
     model: str
     rubric: Document
@@ -38,6 +41,7 @@ class Judge:
     criterion: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     examples: Examples = ()
+    decides: bool = False
 
     def prompt(self, item: Document, order: Sequence[int] = ()) -> Prompt:
         return prompt_for(
@@ -48,6 +52,24 @@ class Judge:
             order=order,
             examples=self.examples,
         )
+
+    def question(self, item: Document, order: Sequence[int] = ()) -> dict[str, Any]:
+        """What a service that answers typed decisions is posted: the candidates stand as they are shown."""
+        told = dict(item)
+        if order:
+            told["candidates"] = [item["candidates"][position - 1] for position in order]
+        return {
+            "model": self.model,
+            "parameters": dict(self.parameters),
+            "criteria": asked_of(self.rubric, self.criterion, candidates=len(order)),
+            "guideline": self.guideline,
+            "examples": [{"item": example, "answers": answers} for example, answers in self.examples],
+            "item": told,
+        }
+
+    def key(self, prompt: Prompt, attempt: int = 1) -> str:
+        """The hash of all that is asked the so manieth time."""
+        return prompt.key(f"decisions of {self.model}" if self.decides else self.model, self.asked, attempt)
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -64,10 +86,11 @@ class Judge:
 
 @dataclass(frozen=True)
 class Prices:
-    """US dollars for a million tokens in, and a million out."""
+    """US dollars for a million tokens in, and a million out; or for each answer."""
 
     tokens_in: float
     tokens_out: float
+    each: float = 0.0
 
     def of(self, tokens_in: int, tokens_out: int) -> float:
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / MILLION
@@ -94,7 +117,12 @@ class Verdict:
 
 
 def most_cost(judge: Judge, prompt: Prompt, prices: Prices) -> float:
-    """More than this one item in one order never costs, whatever goes wrong: two requests, each lost once."""
+    """More than this one item in one order never costs, whatever goes wrong: two requests, each lost once.
+
+    A service is not asked again for an answer that is unreadable: it would say the same.
+    """
+    if judge.decides:
+        return MOST_LOST * prices.each
     one = prices.of(prompt.most_tokens, judge.longest_answer)
     again = prices.of(prompt.most_tokens + judge.longest_answer * 8 + 100, judge.longest_answer)
     return MOST_LOST * (one + again)
@@ -102,6 +130,8 @@ def most_cost(judge: Judge, prompt: Prompt, prices: Prices) -> float:
 
 def cost_of(verdict: Verdict, judge: Judge, prompt: Prompt, prices: Prices) -> float:
     """What a verdict cost. What was not counted by the other side, and what was lost, counts at its most."""
+    if judge.decides:
+        return prices.each * (verdict.asked + verdict.lost)
     one = prices.of(prompt.most_tokens + judge.longest_answer * 8 + 100, judge.longest_answer)
     if verdict.tokens_in is None or verdict.tokens_out is None:
         return one * (verdict.asked + verdict.lost)
@@ -112,6 +142,9 @@ def ask_judge(
     judge: Judge, item: Document, endpoint: Endpoint, *, wait: Callable[[float], Any], order: Sequence[int] = ()
 ) -> Verdict:
     """The verdict of a judge at an endpoint. Raises `chat.NoAnswer`."""
+    if judge.decides:
+        reply = decide(endpoint, judge.question(item, order), wait=wait)
+        return _with(_read(judge, item, reply, order), [reply])
 
     def asking(messages: Sequence[Message]) -> Reply:
         return ask(endpoint, model=judge.model, messages=messages, parameters=judge.asked, wait=wait)

@@ -15,7 +15,7 @@ from goldsets.judging_forms import JudgeForm, JudgeRunForm, ResumeForm
 from goldsets.models import JudgeRun
 from goldsets.queries.judges import (
     doubtful_items,
-    endpoint,
+    hosts,
     judge_by_version,
     judges_of,
     receipt_of,
@@ -51,7 +51,7 @@ def judges(request: HttpRequest, slug: str) -> HttpResponse:
                 run_judge.delay(run.pk)
                 return redirect("goldsets:judge_run", uid=run.uid)
     context: dict[str, Any] = {"form": form, "judges": judges_of(project), "runs": runs_of(project)[:MOST_RUNS]}
-    context["endpoint"] = endpoint()
+    context["hosts"] = hosts()
     status = 422 if form.errors else 200
     return project_page(request, "goldsets/judges.html", project=project, at="graders", status=status, **context)
 
@@ -72,7 +72,7 @@ def new_judge(request: HttpRequest, slug: str) -> HttpResponse:
             if attempt(form, define_judge_named, actor=request.user, project=project, **told):
                 return redirect("goldsets:judges", slug=slug)
     status = 422 if form.errors else 200
-    context = {"form": form, "endpoint": endpoint()}
+    context = {"form": form, "hosts": hosts()}
     return project_page(request, "goldsets/judge_new.html", project=project, at="graders", status=status, **context)
 
 
