@@ -35,8 +35,8 @@ lint: venv-dev  ## style, types, and who may import whom
 bench: venv-dev  ## how fast claiming and submitting are, as ratios
 	.venv/bin/python -m tests.bench $(ARGS)
 
-bench-peers: venv-dev  ## the same work on peers, side by side
-	.venv/bin/python -m tests.bench peers agreement_peers $(ARGS)
+bench-peers: venv-dev chromium  ## the same work on peers, side by side
+	.venv/bin/python -m tests.bench peers keyboard_peers agreement_peers $(ARGS)
 
 lock: venv-dev  ## pin what pyproject.toml asks for, with hashes
 	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \

@@ -1,7 +1,6 @@
 """What every test has: real servers, a real worker on request, Debian's Chromium, nothing left over in between."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,13 +22,13 @@ from django.core.cache import cache  # noqa: E402
 
 from annotator.celery import app as celery_app  # noqa: E402
 from tests import factories as make  # noqa: E402
+from tests.chromium import CHROMIUM, LAUNCH  # noqa: E402
 from tests.settling import settled_at_once  # noqa: E402
 
 # How long one example takes says nothing on a machine that does other things too.
 hypothesis.settings.register_profile("assay", deadline=None)
 hypothesis.settings.load_profile("assay")
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 # A slow hash protects passwords; there are none to protect here.
 django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # In use a page is better without its cache than late. Here the machine may be busy, and what was kept has to be there.
@@ -91,13 +90,12 @@ def worker(transactional_db: None) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    """Debian's Chromium. Its sandbox does not work for root."""
+    """Debian's Chromium."""
     if CHROMIUM is None:
         if os.environ.get("CI"):
             pytest.fail("There is no Chromium, and in CI the browser tests must run.", pytrace=False)
         pytest.skip("there is no Chromium: install the package `chromium`, or set CHROMIUM to its path")
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    return {**browser_type_launch_args, "executable_path": CHROMIUM, "args": arguments}
+    return {**browser_type_launch_args, **LAUNCH}
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

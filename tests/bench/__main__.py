@@ -1,4 +1,4 @@
-"""Runs the benches: all of them, or those named; `peers` and `agreement_peers` run what Assay is compared with."""
+"""Runs the benches: all of them, or those named; those that end in `peers` run what Assay is compared with."""
 
 import argparse
 import importlib
@@ -12,8 +12,9 @@ from tests.bench import figures, label_studio, servers
 
 # What each measures is in its module's first line. Those of the first group need servers.
 BENCHES = ("dealing", "pages", "importing", "exporting", "agreement", "agreement_pages", "reviewing", "leaks")
-PEERS = "peers"
-ALL = (*BENCHES, PEERS, "agreement_peers")
+# Those beside Label Studio, which is installed for them.
+BESIDE_LABEL_STUDIO = ("peers", "keyboard_peers")
+ALL = (*BENCHES, *BESIDE_LABEL_STUDIO, "agreement_peers")
 
 
 def main() -> int:
@@ -27,7 +28,7 @@ def main() -> int:
         parser.error(f"there is no bench named {', '.join(sorted(unknown))}")
     names = arguments.names or list(BENCHES)
     found = {}
-    programs = label_studio.install() if PEERS in names else None
+    programs = label_studio.install() if {*BESIDE_LABEL_STUDIO} & {*names} else None
     with servers.running(programs) as running:
         for name in names:
             started = time.monotonic()

@@ -33,12 +33,17 @@ def ratio(
     """The median of the pairwise ratios, one pair per round, with the smallest and largest."""
     ratios = [a / b for a, b in zip(above, below, strict=True)]
     value = statistics.median(ratios)
-    goal, met = "", None
-    if at_most is not None:
-        goal, met = f"<= {at_most:g}", value <= at_most
-    elif at_least is not None:
-        goal, met = f">= {at_least:g}", value >= at_least
+    goal, met = _against(value, at_most, at_least)
     return Figure(name, value, min(ratios), max(ratios), goal=goal, met=met, note=note)
+
+
+def _against(value: float, at_most: float | None, at_least: float | None = None) -> tuple[str, bool | None]:
+    """A goal as it is printed, and whether it is met; neither where there is none."""
+    if at_most is not None:
+        return f"<= {at_most:g}", value <= at_most
+    if at_least is not None:
+        return f">= {at_least:g}", value >= at_least
+    return "", None
 
 
 def milliseconds(name: str, seconds: Sequence[float], note: str = "") -> Figure:
@@ -47,8 +52,9 @@ def milliseconds(name: str, seconds: Sequence[float], note: str = "") -> Figure:
     return Figure(name, statistics.median(times), min(times), max(times), unit="ms", note=note)
 
 
-def count(name: str, number: float, *, unit: str, note: str = "") -> Figure:
-    return Figure(name, number, unit=unit, note=note)
+def count(name: str, number: float, *, unit: str, at_most: float | None = None, note: str = "") -> Figure:
+    goal, met = _against(number, at_most)
+    return Figure(name, number, unit=unit, goal=goal, met=met, note=note)
 
 
 def table(figures: Sequence[Figure]) -> str:

@@ -115,8 +115,8 @@ def gunicorn(
 
 
 @contextmanager
-def assay(servers: Servers, database: str) -> Iterator[int]:
-    """Assay on that database, as the demo runs it; gives the port."""
+def assay(servers: Servers, database: str, **more: str) -> Iterator[int]:
+    """Assay on that database, as the demo runs it, with more of its settings; gives the port."""
     port = free_port()
     folder = servers.folder.path
     environment = {
@@ -125,6 +125,7 @@ def assay(servers: Servers, database: str) -> Iterator[int]:
         "WEB_WORKERS": "2",
         "WEB_THREADS": "4",
         "PYTHONPATH": str(ROOT),
+        **more,
     }
     arguments = ("-c", str(ROOT / "annotator" / "gunicorn_conf.py"), "--chdir", str(ROOT), "annotator.wsgi")
     with gunicorn(

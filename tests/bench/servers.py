@@ -55,8 +55,9 @@ def running(programs: Path | None = None) -> Iterator[Servers]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def manage(*arguments: str) -> None:
-    subprocess.run([sys.executable, str(ROOT / "manage.py"), *arguments], check=True, cwd=ROOT)
+def manage(*arguments: str, **environment: str) -> None:
+    command = [sys.executable, str(ROOT / "manage.py"), *arguments]
+    subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, **environment})
 
 
 def _set_up_django() -> None:
