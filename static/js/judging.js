@@ -52,7 +52,10 @@ export class Judgment {
       this.draft.changed();
     });
     form.addEventListener("keydown", (event) => this.inField(event));
-    form.addEventListener("focusout", () => { if (this.draft.dirty && !this.draft.retries) this.draft.save(); });
+    // Whoever leaves the form has it saved at once; from question to question the pause between two saves goes on.
+    form.addEventListener("focusout", ({ relatedTarget }) => {
+      if (!form.contains(relatedTarget) && this.draft.dirty && !this.draft.retries) this.draft.save();
+    });
     form.addEventListener("htmx:configRequest", (event) => {
       freshToken(form);
       event.detail.parameters.set("csrfmiddlewaretoken", form.elements.csrfmiddlewaretoken.value);
