@@ -230,6 +230,7 @@ class WaitsFor(TextChoices):
     RATERS = "raters", "Sent back to its raters"
     SECOND_LEAD = "second_lead", "A second lead is asked"
     APART = "apart", "Set apart"
+    OWN_QUEUE = "own_queue", "Split out into another queue"
 
 
 class SettlingCause(TextChoices):
@@ -246,6 +247,7 @@ class ReferralKind(TextChoices):
     RATERS = WaitsFor.RATERS.value, "Back to its raters"
     SECOND_LEAD = WaitsFor.SECOND_LEAD.value, "To a second lead"
     APART = WaitsFor.APART.value, "Out of the way"
+    OWN_QUEUE = WaitsFor.OWN_QUEUE.value, "Into a queue of its own"
 
 
 class SlotState(TextChoices):
@@ -390,6 +392,7 @@ class Verb(TextChoices):
     VERDICTS_AUDITED = "verdicts.audited", "checked what graders said of a run"
     ITEM_REFERRED = "item.referred", "passed an item on"
     ITEM_TAKEN_BACK = "item.taken_back", "took an item back that was passed on"
+    ITEM_PUT_FIRST = "item.put_first", "said whether an item is decided before others"
     REFERRAL_ANSWERED = "referral.answered", "answered a lead's question"
     FIRST_ANSWERED = "item.first_answered", "answered before they saw the raters"
     DECISION_UNDONE = "decision.undone", "undid a decision"

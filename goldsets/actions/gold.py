@@ -17,6 +17,7 @@ from goldsets.rules import check_approval
 from goldsets.stats.matching import Expected, Value, read_expected
 from reviews.actions.adjudicating import decide_ahead
 from reviews.actions.events import record
+from reviews.actions.referring import put_first
 from reviews.enums import Basis, CriterionKind, QueueItemState, Tie
 from reviews.errors import Conflict, Invalid
 from reviews.models import Criterion, Guideline, Queue, QueueItem
@@ -103,7 +104,10 @@ def propose_gold(
 
 
 def start_gold(*, actor: Any, queue_item: QueueItem) -> GoldItem:
-    """The gold item of this queue item, as a proposal. Raises Conflict where it is in use or proposed already."""
+    """The gold item of this queue item, as a proposal. Raises Conflict where it is in use or proposed already.
+
+    One that is not settled yet is decided before others, should raters differ on it.
+    """
     gold, created = GoldItem.objects.select_for_update(of=("self",)).get_or_create(
         queue_item=queue_item, defaults={"queue": queue_item.queue, "added_by": actor}
     )
@@ -113,6 +117,8 @@ def start_gold(*, actor: Any, queue_item: QueueItem) -> GoldItem:
         )
     gold.state, gold.retired_because = GoldState.PROPOSED, ""
     gold.save(update_fields=["state", "retired_because"])
+    if queue_item.state != QueueItemState.SETTLED:
+        put_first(actor=actor, queue_item=queue_item, first=True)
     return gold
 
 

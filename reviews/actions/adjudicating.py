@@ -124,9 +124,17 @@ def answer_first(*, actor: Any, queue_item: QueueItem, payload: Any) -> FirstAns
 
 
 @transaction.atomic
-def save_draft(*, actor: Any, queue_item: QueueItem, given: dict[str, Any]) -> DecisionDraft:
-    """Keep what a lead has entered so far, as it is. Nothing of it is checked, and no Event is written."""
+def save_draft(
+    *, actor: Any, queue_item: QueueItem, given: dict[str, Any], seen_revision: int | None = None
+) -> DecisionDraft:
+    """Keep what a lead has entered so far, as it is. Nothing of it is checked, and no Event is written.
+
+    Raises Conflict where the item was decided after `seen_revision`: a draft that comes late is no draft of the next.
+    """
     check(actor, "adjudicate", queue_item.queue.project)
+    queue_item = QueueItem.objects.select_for_update(of=("self",)).select_related("label").get(pk=queue_item.pk)
+    if seen_revision is not None and seen_revision != (queue_item.label.revision if queue_item.label else 0):
+        raise Conflict("This item was decided in between.")
     if len(json.dumps(given)) > LONGEST_DRAFT:
         raise Invalid({"given": "This draft is too long to be kept."})
     values = {"given": jsontext.clean_value(given), "saved_at": timezone.now()}

@@ -95,6 +95,35 @@ def create_queue(
     return queue
 
 
+# What a queue is told when it is opened, besides its rubric and guideline.
+SETTINGS = (
+    "overlap",
+    "lease_minutes",
+    "order",
+    "settle_rule",
+    "shows_prelabel",
+    "lead_answers_first",
+    "overlap_cap",
+    "sure_from",
+    "repeat_rate",
+    "repeat_after",
+    "domains",
+)
+
+
+def create_queue_like(*, actor: Any, queue: Queue, name: str, rubric: Rubric | None = None) -> Queue:
+    """A new, open queue that is set up as this one is. Raises what `create_queue` raises."""
+    settings = {field: getattr(queue, field) for field in SETTINGS}
+    return create_queue(
+        actor=actor,
+        project=queue.project,
+        name=name,
+        rubric=rubric or queue.rubric,
+        guideline=queue.guideline,
+        **settings,
+    )
+
+
 @transaction.atomic
 def change_queue(
     *,

@@ -1,10 +1,12 @@
-"""Passing an item on: back to its raters with a question, to a second lead, or out of the way.
+"""Passing an item on, back to its raters, to a second lead, out of the way or into another queue; or putting it first.
 
 1. Only an item that waits is passed on, and only once at a time; whoever passed it on can take it back, as any lead.
 2. Its raters answer in words or by a correction, which they may then make after the day has passed. Once all of them
    have, it waits for a lead again, or settles if they now agree.
 3. A second lead decides it alone: whoever asked does not.
 4. What is set apart waits for nobody until it is put back.
+5. What is split out is judged anew in another queue: one there is, or one that is opened for it, set up as this one.
+   Here it is set apart; taken back it waits here again, and stays there too.
 """
 
 from typing import Any
@@ -15,28 +17,41 @@ from django.utils import timezone
 from reviews.actions.events import record
 from reviews.actions.labelling import look_again
 from reviews.actions.payloads import storable
+from reviews.actions.qualifying import require_qualification
+from reviews.actions.queueing import add_items, create_queue_like
 from reviews.actions.settling import settle
 from reviews.enums import QueueItemState, ReferralKind, Verb, WaitsFor
 from reviews.errors import Conflict, Forbidden, Invalid, NotFound
-from reviews.models import Assignment, Judgment, QueueItem, Referral, ReferralAnswer
+from reviews.models import Assignment, Judgment, Queue, QueueItem, Referral, ReferralAnswer
 from reviews.queries.referrals import asked_raters, open_referral, other_leads
 from reviews.rules import check
 
 TEXT_LENGTH = 2000
+NAME_LENGTH = 120
 
 
 @transaction.atomic
-def refer(*, actor: Any, queue_item: QueueItem, kind: str, text: str) -> Referral:
-    """Pass an item on. Raises Forbidden, Invalid, or Conflict where it does not wait or is passed on already."""
+def refer(*, actor: Any, queue_item: QueueItem, kind: str, text: str, queue: str = "") -> Referral:
+    """Pass an item on; what is split out goes into the `queue` of that name.
+
+    Raises Forbidden, Invalid, or Conflict where it does not wait or is passed on already.
+    """
     check(actor, "adjudicate", queue_item.queue.project)
     settle(queue_item_id=queue_item.pk)
-    queue_item = QueueItem.objects.select_for_update(of=("self",)).select_related("queue").get(pk=queue_item.pk)
+    queue_item = (
+        QueueItem.objects.select_for_update(of=("self",))
+        .select_related("queue__project", "queue__rubric", "queue__guideline", "queue__requires", "item")
+        .get(pk=queue_item.pk)
+    )
     if Judgment.objects.filter(queue=queue_item.queue_id, item=queue_item.item_id, rater=actor).exists():
         raise Forbidden("You judged this item yourself, so another lead settles it.")
     errors = {} if kind in ReferralKind.values else {"kind": f"Pass it on to one of {', '.join(ReferralKind.values)}."}
     words = text.strip().replace("\r\n", "\n") if isinstance(text, str) else ""
     if not 0 < len(words) <= TEXT_LENGTH or not storable(words):
         errors["text"] = f"Write the question or the reason, in 1 to {TEXT_LENGTH:,} characters."
+    name = queue.strip() if isinstance(queue, str) and storable(queue) else ""
+    if kind == ReferralKind.OWN_QUEUE and not 0 < len(name) <= NAME_LENGTH:
+        errors["queue"] = f"Name the queue that it goes into, in 1 to {NAME_LENGTH} characters."
     if errors:
         raise Invalid(errors)
     if queue_item.state != QueueItemState.WAITING or open_referral(queue_item):
@@ -45,12 +60,26 @@ def refer(*, actor: Any, queue_item: QueueItem, kind: str, text: str) -> Referra
         raise Conflict("Nobody has judged this item, so there is nobody to ask.")
     if kind == ReferralKind.SECOND_LEAD and not other_leads(queue_item, actor):
         raise Conflict("No other lead of this project can decide it.")
+    into = _split_out(actor, queue_item, name) if kind == ReferralKind.OWN_QUEUE else None
     referral = Referral.objects.create(
-        queue_item=queue_item, lead=actor, kind=kind, text=words, before=queue_item.waits_for
+        queue_item=queue_item, lead=actor, kind=kind, text=words, before=queue_item.waits_for, queue=into
     )
     QueueItem.objects.filter(pk=queue_item.pk).update(waits_for=kind)
     record(project=queue_item.queue.project_id, actor=actor, verb=Verb.ITEM_REFERRED, target=queue_item, kind=kind)
     return referral
+
+
+def _split_out(actor: Any, queue_item: QueueItem, name: str) -> Queue:
+    """Put the item into the project's queue of this name, which is opened where there is none."""
+    here = queue_item.queue
+    into = Queue.objects.filter(project=here.project_id, name=name).order_by("pk").first()
+    if into is None:
+        into = create_queue_like(actor=actor, queue=here, name=name)
+        if here.requires:
+            require_qualification(actor=actor, queue=into, qualification=here.requires)
+    if not add_items(actor=actor, queue=into, items=[queue_item.item]):
+        raise Conflict(f"“{name}” has this item already, or its rubric is not for it.", field="queue")
+    return into
 
 
 @transaction.atomic
@@ -65,6 +94,16 @@ def take_back(*, actor: Any, queue_item: QueueItem) -> QueueItem:
     record(project=queue_item.queue.project_id, actor=actor, verb=Verb.ITEM_TAKEN_BACK, target=queue_item)
     queue_item.refresh_from_db()
     return queue_item
+
+
+@transaction.atomic
+def put_first(*, actor: Any, queue_item: QueueItem, first: bool) -> None:
+    """Say whether this item is decided before others, should it wait for a lead: more hangs on it than on them."""
+    check(actor, "manage_queue", queue_item.queue.project)
+    if QueueItem.objects.filter(pk=queue_item.pk).exclude(decide_first=first).update(decide_first=first):
+        record(
+            project=queue_item.queue.project_id, actor=actor, verb=Verb.ITEM_PUT_FIRST, target=queue_item, first=first
+        )
 
 
 @transaction.atomic

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from reviews.actions.events import record
 from reviews.actions.qualifying import require_qualification
-from reviews.actions.queueing import add_items, create_queue
+from reviews.actions.queueing import add_items, create_queue_like
 from reviews.actions.routing import change_rule
 from reviews.enums import AssignmentState, QueueItemState, QueueState, Verb
 from reviews.errors import Conflict, Invalid
@@ -57,23 +57,8 @@ def succeed_queue(*, actor: Any, queue: Queue, rubric: Rubric) -> Queue:
     items = list(unfinished.order_by("queue_items__pk").distinct())
     if not items:
         raise Conflict("Everything in this queue is settled. There is nothing to take over.")
-    made = create_queue(
-        actor=actor,
-        project=queue.project,
-        name=f"{queue.name[:90]}, version {rubric.version}",
-        rubric=rubric,
-        guideline=queue.guideline,
-        overlap=queue.overlap,
-        lease_minutes=queue.lease_minutes,
-        order=queue.order,
-        settle_rule=queue.settle_rule,
-        shows_prelabel=queue.shows_prelabel,
-        overlap_cap=queue.overlap_cap,
-        sure_from=queue.sure_from,
-        repeat_rate=queue.repeat_rate,
-        repeat_after=queue.repeat_after,
-        domains=queue.domains,
-    )
+    name = f"{queue.name[:90]}, version {rubric.version}"
+    made = create_queue_like(actor=actor, queue=queue, name=name, rubric=rubric)
     if queue.requires:
         require_qualification(actor=actor, queue=made, qualification=queue.requires)
     for rule in queue.arrival_rules.filter(active=True):

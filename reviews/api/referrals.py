@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from reviews.actions.adjudicating import answer_first, save_draft, undo
-from reviews.actions.referring import answer_referral, refer, take_back
+from reviews.actions.referring import answer_referral, put_first, refer, take_back
 from reviews.api.base import AssayView, Text, Whole, allowed
 from reviews.api.disagreements import DecisionIn
 from reviews.api.labels import LabelOut
@@ -30,16 +30,22 @@ class ReferralAnswerOut(serializers.Serializer[Any]):
 
 class ReferralOut(serializers.ModelSerializer[Referral]):
     kind = serializers.ChoiceField(ReferralKind.choices)
+    queue = serializers.UUIDField(source="queue.uid", allow_null=True, help_text="Where it is judged, if split out.")
     answers = ReferralAnswerOut(many=True)
 
     class Meta:
         model = Referral
-        fields = ["uid", "kind", "text", "at", "closed_at", "answers"]
+        fields = ["uid", "kind", "text", "queue", "at", "closed_at", "answers"]
 
 
 class ReferralIn(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(ReferralKind.choices)
     text = Text(max_length=2000, help_text="The question to the raters, or the reason.")
+    queue = Text(max_length=120, required=False, help_text="For own_queue: the name of a queue, there or to be opened.")
+
+
+class PutFirstIn(serializers.Serializer[Any]):
+    first = serializers.BooleanField()
 
 
 class UndoIn(serializers.Serializer[Any]):
@@ -85,7 +91,7 @@ class Referrals(AssayView):
         operation_id="referrals_create", tags=["agreement"], request=ReferralIn, responses={201: ReferralOut}
     )
     def post(self, request: Request, uid: str) -> Response:
-        """Send an item back to its raters, to a second lead, or out of the way. For leads."""
+        """Send an item back to its raters, to a second lead, out of the way or into another queue. For leads."""
         queue_item = _queue_item(request.user, uid)
         referral = refer(actor=request.user, queue_item=queue_item, **self.body(ReferralIn))
         return Response(ReferralOut(referral).data, status=201)
@@ -94,6 +100,16 @@ class Referrals(AssayView):
     def delete(self, request: Request, uid: str) -> Response:
         """Let an item that was passed on wait as before. For leads."""
         take_back(actor=request.user, queue_item=_queue_item(request.user, uid))
+        return Response(status=204)
+
+
+class PutFirst(AssayView):
+    @extend_schema(
+        operation_id="disagreements_put_first", tags=["agreement"], request=PutFirstIn, responses={204: None}
+    )
+    def put(self, request: Request, uid: str) -> Response:
+        """Say whether an item is decided before others, should it wait for a lead. For leads."""
+        put_first(actor=request.user, queue_item=_queue_item(request.user, uid), **self.body(PutFirstIn))
         return Response(status=204)
 
 

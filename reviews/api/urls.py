@@ -44,7 +44,7 @@ from reviews.api.questions import (
     ProjectQuestions,
 )
 from reviews.api.queues import ProjectQueues, QueueDetail, QueueItems, Queues
-from reviews.api.referrals import AnswerReferral, DecisionDrafts, FirstAnswers, OwnReferrals, Referrals, Undo
+from reviews.api.referrals import AnswerReferral, DecisionDrafts, FirstAnswers, OwnReferrals, PutFirst, Referrals, Undo
 from reviews.api.rubrics import Guidelines, Principles, RubricChanges, RubricDetail, Rubrics
 from reviews.api.runs import Runs
 from reviews.api.scores import Scores
@@ -144,6 +144,7 @@ urlpatterns = [
     path("queue-items/<uuid:uid>/referrals/", Referrals.as_view(), name="referrals"),
     path("queue-items/<uuid:uid>/first-answer/", FirstAnswers.as_view(), name="first_answer"),
     path("queue-items/<uuid:uid>/draft/", DecisionDrafts.as_view(), name="decision_draft"),
+    path("queue-items/<uuid:uid>/first/", PutFirst.as_view(), name="put_first"),
     path("queue-items/<uuid:uid>/undo/", Undo.as_view(), name="undo"),
     path("referrals/", OwnReferrals.as_view(), name="own_referrals"),
     path("referrals/<uuid:uid>/answer/", AnswerReferral.as_view(), name="answer_referral"),

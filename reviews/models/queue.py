@@ -142,6 +142,9 @@ class QueueItem(PublicModel):
     state = models.CharField(max_length=10, choices=QueueItemState, default=QueueItemState.COLLECTING)
     waits_for = models.CharField(max_length=12, choices=WaitsFor, blank=True)
     waiting_since = models.DateTimeField(null=True, blank=True)
+    decide_first = models.BooleanField(
+        default=False, db_default=False, help_text="If it waits for a lead, it comes before the others."
+    )
     to_weigh = models.BooleanField(
         default=False, db_default=False, help_text="Raters agree; how probable that is right has still to be found."
     )

@@ -7,16 +7,20 @@ from django.utils import timezone
 from reviews.enums import ReferralKind, WaitsFor
 
 from .base import PublicModel, append_only
-from .queue import QueueItem
+from .queue import Queue, QueueItem
 
 
 class Referral(PublicModel):
-    """An item that a lead passed on with a question or a reason. `before` is why it had waited until then."""
+    """An item that a lead passed on with a question or a reason. `before` is why it had waited until then.
+
+    `queue` is where it is judged now, if it was split out.
+    """
 
     queue_item = models.ForeignKey(QueueItem, on_delete=models.PROTECT, related_name="referrals")
     lead = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     kind = models.CharField(max_length=12, choices=ReferralKind)
     text = models.TextField()
+    queue = models.ForeignKey(Queue, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     before = models.CharField(max_length=12, choices=WaitsFor, blank=True)
     at = models.DateTimeField(default=timezone.now)
     closed_at = models.DateTimeField(null=True, blank=True)

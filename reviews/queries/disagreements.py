@@ -90,10 +90,11 @@ class InboxRow:
 
     @property
     def worth(self) -> tuple[Any, ...]:
-        """Failed gates first, then the number of differing criteria, then how unsure graders are, then age."""
+        """What was put first, then failed gates, the number of differing criteria, how unsure graders are, and age."""
         differing = len(self.differing) + self.labels_differ
         doubt = -round(self.doubt, 1)
-        return (not self.failed_gates, -differing, doubt, self.queue_item.waiting_since, self.queue_item.pk)
+        first = not self.queue_item.decide_first
+        return (first, not self.failed_gates, -differing, doubt, self.queue_item.waiting_since, self.queue_item.pk)
 
     @property
     def age(self) -> tuple[Any, ...]:

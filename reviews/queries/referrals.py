@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from reviews.enums import AssignmentState, ReferralKind, Role
+from reviews.enums import AssignmentState, QueueState, ReferralKind, Role
 from reviews.models import (
     Assignment,
     DecisionDraft,
@@ -21,16 +21,16 @@ from reviews.models import (
 from reviews.queries.masking import title_of
 
 # What no lead can decide for now.
-ELSEWHERE = (ReferralKind.RATERS, ReferralKind.APART)
+ELSEWHERE = (ReferralKind.RATERS, ReferralKind.APART, ReferralKind.OWN_QUEUE)
 
 
 def open_referral(queue_item: QueueItem) -> Referral | None:
-    return Referral.objects.filter(queue_item=queue_item, closed_at=None).select_related("lead").first()
+    return Referral.objects.filter(queue_item=queue_item, closed_at=None).select_related("lead", "queue").first()
 
 
 def referrals_of(queue_item: QueueItem) -> list[Referral]:
     """Whatever was asked about it, with the answers."""
-    return list(queue_item.referrals.select_related("lead").prefetch_related("answers"))
+    return list(queue_item.referrals.select_related("lead", "queue").prefetch_related("answers"))
 
 
 def asked_raters(queue_item: QueueItem) -> set[int]:
@@ -45,6 +45,12 @@ def other_leads(queue_item: QueueItem, lead: Any) -> list[Membership]:
     """Who could decide it instead: active leads who have not judged it."""
     leads = Membership.objects.filter(project=queue_item.queue.project_id, role=Role.LEAD, active=True)
     return list(leads.exclude(user=lead).exclude(user__in=asked_raters(queue_item)))
+
+
+def other_queues(queue: Queue) -> QuerySet[Queue]:
+    """Where an item of this queue may be split out to: open queues of its project for items of its kind."""
+    found = Queue.objects.filter(project=queue.project_id, rubric__item_kind=queue.rubric.item_kind)
+    return found.exclude(pk=queue.pk).exclude(state=QueueState.CLOSED)
 
 
 def asked_by(lead: Any) -> QuerySet[Referral]:

@@ -21,7 +21,7 @@ from reviews.actions.adjudicating import (
     save_draft,
     undo,
 )
-from reviews.actions.referring import refer, take_back
+from reviews.actions.referring import put_first, refer, take_back
 from reviews.enums import Basis, QueueItemState, ReasonCode, ReferralKind, WaitsFor
 from reviews.errors import AssayError, Conflict, Forbidden, Invalid, NotFound
 from reviews.models import Judgment, Label, Queue, QueueItem
@@ -30,7 +30,7 @@ from reviews.queries.alike import batches
 from reviews.queries.deciding import comparison_decision
 from reviews.queries.judging import context_of, run_map
 from reviews.queries.preferences import habits_of, reading_keys
-from reviews.queries.referrals import decision_draft, first_answer, open_referral, referrals_of, undoable
+from reviews.queries.referrals import decision_draft, first_answer, open_referral, other_queues, referrals_of, undoable
 from reviews.queries.resting import judgments_before_label
 from reviews.queries.reviewing import task_view
 from reviews.visibility import Phase, Thing, Viewer, visible
@@ -120,9 +120,9 @@ def names(request: HtmxRequest, uid: str, item_uid: str) -> HttpResponse:
 @login_required
 @require_POST
 def pass_on(request: HtmxRequest, uid: str, item_uid: str) -> HttpResponse:
-    """Send an item back to its raters, to a second lead, or set it apart."""
+    """Send an item back to its raters, to a second lead, out of the way or into another queue."""
     queue = queue_for(request, uid, "adjudicate")
-    given = {"kind": request.POST.get("kind", ""), "text": request.POST.get("text", "")}
+    given = {name: request.POST.get(name, "") for name in ("kind", "text", "queue")}
     try:
         referral = refer(actor=request.user, queue_item=_queue_item(queue, item_uid), **given)
     except Invalid as error:
@@ -149,6 +149,15 @@ def bring_back(request: HtmxRequest, uid: str, item_uid: str) -> HttpResponse:
 
 @login_required
 @require_POST
+def first(request: HtmxRequest, uid: str, item_uid: str) -> HttpResponse:
+    """Put an item first in the inbox, or no longer."""
+    queue = queue_for(request, uid, "adjudicate")
+    put_first(actor=request.user, queue_item=_queue_item(queue, item_uid), first="first" in request.POST)
+    return redirect("reviews:disagreements", uid=uid)
+
+
+@login_required
+@require_POST
 def undo_decision(request: HtmxRequest, uid: str, item_uid: str) -> HttpResponse:
     """Take the last decision back by a new one."""
     queue = queue_for(request, uid, "adjudicate")
@@ -170,7 +179,10 @@ def draft(request: HtmxRequest, uid: str, item_uid: str) -> HttpResponse:
     queue = queue_for(request, uid, "adjudicate")
     queue_item = _queue_item(queue, item_uid)
     given = _read_form(queue_item, request.POST, differing(_seen_judgments(queue_item, request.user)))
-    save_draft(actor=request.user, queue_item=queue_item, given=given)
+    try:
+        save_draft(actor=request.user, queue_item=queue_item, given=given, seen_revision=_seen(request))
+    except Conflict:
+        return HttpResponse(status=409)
     return HttpResponse(status=204)
 
 
@@ -267,6 +279,7 @@ def _page(
         "referral": open_referral(queue_item),
         "referrals": referrals_of(queue_item),
         "kinds": ReferralKind.choices,
+        "queues": other_queues(queue),
         "undoable": settled and undoable(queue_item),
         "context": context_of(queue_item, reveal=True),
         "task": task_view(queue_item.item, (), []) if not run else None,

@@ -158,6 +158,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("queues/<uuid:uid>/disagreements/<uuid:item_uid>/names/", disagreements.names, name="names"),
     path("queues/<uuid:uid>/disagreements/<uuid:item_uid>/pass-on/", disagreements.pass_on, name="pass_on"),
     path("queues/<uuid:uid>/disagreements/<uuid:item_uid>/take-back/", disagreements.bring_back, name="take_back"),
+    path("queues/<uuid:uid>/disagreements/<uuid:item_uid>/first/", disagreements.first, name="put_first"),
     path("queues/<uuid:uid>/disagreements/<uuid:item_uid>/undo/", disagreements.undo_decision, name="undo"),
     path("queues/<uuid:uid>/disagreements/<uuid:item_uid>/draft/", disagreements.draft, name="decision_draft"),
 ]

@@ -26,6 +26,7 @@ function keepSoon() {
   keeping = setTimeout(keep, 800);
 }
 async function keep() {
+  keeping = clearTimeout(keeping);
   const kept = form();
   if (!kept) return;
   try {
@@ -106,7 +107,9 @@ document.addEventListener("input", ({ target }) => {
   if (target.matches("[data-narrow]")) narrow(target);
   else if (form()?.contains(target)) keepSoon();
 });
-document.addEventListener("submit", () => clearTimeout(keeping));
+document.addEventListener("submit", () => { keeping = clearTimeout(keeping); });
+// Whoever leaves within that second loses nothing either.
+addEventListener("pagehide", () => { if (keeping) keep(); });
 // On a narrow screen the run comes first; what stands beside it is a tap away.
 function foldContext() {
   if (!matchMedia("(max-width: 900px)").matches) return;

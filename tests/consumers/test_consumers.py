@@ -71,7 +71,7 @@ def test_trl_trains_on_every_file_and_prepares_what_the_database_holds(world, tr
         assert prompt == told(better[:3]) + "<assistant>"
         assert (pair["chosen_ids"], pair["rejected_ids"]) == (f"{better[3].text}</>", f"{worse[3].text}</>")
         corrected = row_of(read[name], world.failed)
-        assert corrected["chosen_ids"] == '<call read_account>{"account_id":"A-5017"}</>'
+        assert corrected["chosen_ids"] == '<call read_account>{"account_id": "A-5017"}</>'
     reward = row_of(read["trl_reward"], world.pair)
     assert (reward["margin"], tools_in(reward["chosen_ids"])[1]) == (2.0, told(better))
     assert tools_in(reward["rejected_ids"])[1] == told(worse)

@@ -24,6 +24,7 @@ from reviews.actions.rubrics import write_guideline
 from reviews.enums import Basis, QueueItemState, Role, SettleRule
 from reviews.errors import Conflict, Forbidden, Invalid
 from reviews.models import Event, Label, QueueItem
+from reviews.queries.disagreements import inbox
 from tests import factories as make
 from tests.factories.furnished import judge
 
@@ -305,6 +306,17 @@ def test_an_item_that_raters_have_begun_is_left_to_them(project):
         approve_gold(actor=make.second_of(project), key=GoldKey.objects.get())
     decline_gold(actor=make.second_of(project), key=GoldKey.objects.get())
     assert "Raters are judging this item" in imported(queue, row(item)).refused[0][1]
+
+
+def test_what_is_proposed_and_not_settled_is_decided_before_what_waited_longer(project):
+    queue = make.queue(project, items=2, overlap=2)
+    older, newer = QueueItem.objects.filter(queue=queue).order_by("pk")
+    imported(queue, row(newer))
+    for process, name in ((0, "Alice"), (2, "Bob")):
+        person = make.expert(project, name)
+        for _item in range(2):
+            judge(queue, person, make.passing(process=process))
+    assert [found.queue_item for found in inbox(queue, make.lead_of(project)).rows] == [newer, older]
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,14 @@ from datetime import timedelta
 
 import pytest
 import time_machine
+from django.core.management import CommandError, call_command
 from django.db import DatabaseError, transaction
 from django.urls import reverse
 from django.utils import timezone
 
 from reviews.actions.adjudicating import adjudicate, answer_first, undo
 from reviews.actions.correcting import correct
-from reviews.actions.queueing import change_queue
+from reviews.actions.queueing import add_items, change_queue
 from reviews.actions.referring import answer_referral, refer, take_back
 from reviews.enums import QueueItemState, Role
 from reviews.errors import Conflict, Forbidden, Invalid, NotFound
@@ -137,6 +138,87 @@ def test_what_is_set_apart_waits_for_nobody_until_it_is_taken_back(queue, lead, 
     assert len(inbox(queue, lead).rows) == 1
 
 
+# --- Into a queue of its own ------------------------------------------------------------------------------------------
+def split_out(lead, row, name="Odd ones", **changes):
+    return refer(actor=lead, queue_item=row, kind="own_queue", text="It is about a loan.", queue=name, **changes)
+
+
+def test_an_item_is_split_out_into_a_new_queue_set_up_as_its_own(queue, lead, row):
+    change_queue(actor=lead, queue=queue, lead_answers_first=True, lease_minutes=7)
+    into = split_out(lead, row).queue
+    assert (into.name, into.rubric, into.guideline, into.overlap) == ("Odd ones", queue.rubric, queue.guideline, 2)
+    assert (into.lease_minutes, into.lead_answers_first) == (7, True)
+    there = into.queue_items.get()
+    assert (there.item, there.state) == (row.item, QueueItemState.COLLECTING)
+    assert there.slots.count() == 2
+    assert inbox(queue, lead).rows == []
+    assert waiting_count(queue) == 0
+    assert [found.queue_item for found in inbox(queue, lead, filters=Filters(waits_for="own_queue")).rows] == [row]
+    with pytest.raises(Conflict):
+        adjudicate(actor=lead, queue_item=row, payload=DECISION)
+    assert take_back(actor=lead, queue_item=row).waits_for == "disagreement"
+
+
+def test_what_is_like_it_goes_into_the_same_queue_and_nothing_goes_in_twice(queue, lead, row):
+    other = make.queue(queue.project, items=0, rubric=None, overlap=1)
+    assert split_out(lead, row, other.name).queue == other
+    take_back(actor=lead, queue_item=row)
+    with pytest.raises(Conflict, match="has this item already") as refused:
+        split_out(lead, row, other.name)
+    assert refused.value.field == "queue"
+    fair = {"key": "fair", "title": "Fair", "kind": "binary"}
+    tasks = make.queue(queue.project, items=0, rubric={"item_kind": "task"}, criteria=[fair])
+    with pytest.raises(Conflict, match="its rubric is not for it"):
+        split_out(lead, row, tasks.name)
+    for name in ("", " ", "x" * 121, "a\x00b", None):
+        with pytest.raises(Invalid) as refused:
+            split_out(lead, row, name)
+        assert list(refused.value.errors) == ["queue"]
+    row.refresh_from_db()
+    assert row.waits_for == "disagreement"
+
+
+def test_a_lead_splits_an_item_out_by_page_api_and_command(queue, lead, row):
+    client, pages = enter(lead), {"args": [queue.uid, row.uid]}
+    client.post(reverse("reviews:pass_on", **pages), {"kind": "own_queue", "text": "A loan.", "queue": "Loans"})
+    assert "Loans" in client.get(reverse("reviews:adjudicate", **pages)).content.decode()
+    assert "split out" in client.get(reverse("reviews:disagreements", args=[queue.uid])).content.decode()
+    take_back(actor=lead, queue_item=row)
+    address = f"/api/v1/queue-items/{row.uid}/referrals/"
+    told = by(lead).post(address, {"kind": "own_queue", "text": "A loan.", "queue": "Credit"}, format="json")
+    assert (told.status_code, told.json()["queue"]) == (201, str(row.referrals.last().queue.uid))
+    wrong = by(lead).post(address, {"kind": "own_queue", "text": "A loan."}, format="json")
+    assert (wrong.status_code, list(wrong.json()["errors"])) == (422, ["queue"])
+    take_back(actor=lead, queue_item=row)
+    options = {"into": "By command", "because": "A loan.", "email": lead.email}
+    call_command("split_out", queue.slug, str(row.uid), **options)
+    assert row.referrals.last().queue.name == "By command"
+    for items, sentence in (([str(queue.uid)], "There is no item"), ([str(row.uid)], "does not wait for a lead")):
+        with pytest.raises(CommandError, match=sentence):
+            call_command("split_out", queue.slug, *items, **options)
+
+
+# --- First ------------------------------------------------------------------------------------------------------------
+def test_what_a_lead_puts_first_comes_before_an_older_one_until_it_no_longer_does(queue, lead, row, raters):
+    add_items(actor=lead, queue=queue, items=[make.item(queue.project)])
+    for process, person in zip((0, 2), raters, strict=True):
+        judge(queue, person, make.passing(process=process))
+    newer = queue.queue_items.exclude(pk=row.pk).get()
+    assert [found.queue_item for found in inbox(queue, lead).rows] == [row, newer]
+    address = reverse("reviews:put_first", args=[queue.uid, newer.uid])
+    enter(lead).post(address, {"first": "yes"})
+    assert [found.queue_item for found in inbox(queue, lead).rows] == [newer, row]
+    assert "First" in enter(lead).get(reverse("reviews:disagreements", args=[queue.uid])).content.decode()
+    enter(lead).post(address)
+    assert [found.queue_item for found in inbox(queue, lead).rows] == [row, newer]
+    by_api = f"/api/v1/queue-items/{newer.uid}/first/"
+    assert by(lead).put(by_api, {"first": True}, format="json").status_code == 204
+    assert by(lead).put(by_api, {"first": "maybe"}, format="json").status_code == 422
+    assert by(raters[0]).put(by_api, {"first": True}, format="json").status_code == 403
+    assert Event.objects.filter(verb="item.put_first").count() == 3
+    assert [found.queue_item for found in inbox(queue, lead).rows] == [newer, row]
+
+
 @pytest.mark.parametrize("changes", [{"kind": "nobody"}, {"text": " "}, {"text": "x" * 2001}, {"text": None}])
 def test_what_is_not_said_rightly_is_refused(lead, row, changes):
     with pytest.raises(Invalid):
@@ -173,6 +255,14 @@ def test_a_lead_answers_before_the_raters_are_shown_and_the_answer_stays(queue, 
     with pytest.raises(DatabaseError), transaction.atomic():
         FirstAnswer.objects.update(payload={})
     adjudicate(actor=lead, queue_item=row, payload=DECISION)
+
+
+def test_a_draft_that_comes_after_the_decision_is_not_kept(queue, lead, row):
+    draft = reverse("reviews:decision_draft", args=[queue.uid, row.uid])
+    adjudicate(actor=lead, queue_item=row, payload=DECISION)
+    assert enter(lead).post(draft, {"note": "Half a thought", "seen": "0"}).status_code == 409
+    assert not DecisionDraft.objects.exists()
+    assert enter(lead).post(draft, {"note": "Second thoughts", "seen": "1"}).status_code == 204
 
 
 def test_a_draft_of_a_decision_is_there_again_and_goes_with_it(queue, lead, row):
