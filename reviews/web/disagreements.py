@@ -130,7 +130,8 @@ def pass_on(request: HtmxRequest, uid: str, item_uid: str) -> HttpResponse:
     except (Conflict, Forbidden) as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, f"{referral.get_kind_display()}: done.")
+        into = f": {referral.queue}" if referral.queue else ""
+        messages.success(request, f"{WaitsFor(referral.kind).label}{into}.")
         return redirect("reviews:disagreements", uid=uid)
     return redirect("reviews:adjudicate", uid=uid, item_uid=item_uid)
 
