@@ -119,7 +119,7 @@ def test_an_item_is_split_out_into_a_queue_of_its_own(made, live_server, lea, no
     lea.wait_for_url(inbox_page(made, live_server))
     expect(lea.get_by_text("Split out into another queue: Loans.")).to_be_visible()
     lea.get_by_role("link", name="split out into another queue").click()
-    lea.locator(f"a[href*='{row.uid}']").click()
+    lea.locator(f"tbody a[href*='{row.uid}']").click()
     expect(lea.get_by_text("It is about a loan.")).to_be_visible()
     expect(lea.get_by_role("button", name="Settle and next")).to_have_count(0)
     lea.get_by_role("link", name="Loans").click()
