@@ -19,6 +19,7 @@ from goldsets.writers.examples import Policies, Reading
 from goldsets.writers.files import Told, parts_done, put_together, write_part
 from goldsets.writers.manifest import manifest, write
 from goldsets.writers.tally import Tally
+from reviews.trajectories.schema import Step
 from tests.goldsets.writers.making import (
     HOSTILE,
     MIXED,
@@ -35,14 +36,25 @@ from tests.goldsets.writers.making import (
     value,
 )
 
+MEGABYTE = "x" * 1_000_000
+ASKED = Step(role="user", text=HOSTILE, pointer="/messages/0")
 LABELS = [
     document(
-        rationale=HOSTILE, runs=[run([*STEPS[:1], said_by_agent(1, HOSTILE), *MIXED])], steps=[(2, 1, "unanimous")]
+        rationale=HOSTILE,
+        runs=[run([ASKED, said_by_agent(1, HOSTILE), *MIXED, said_by_agent(9, "Done.")])],
+        steps=[(2, 1, "unanimous")],
     ),
     document([value(SAFE, 0)], position=2, judgments=[judged(corrections=[corrected(4, HOSTILE)])], failed_at=4),
-    document(position=3, runs=[run([*STEPS[:3], said_by_agent(3, "x" * 1_000_000)], outcome=None)]),
+    document(
+        position=3,
+        runs=[
+            run([*STEPS[:3], said_by_agent(3, MEGABYTE)], outcome=None, tools=[{"name": "bare", "description": None}])
+        ],
+        steps=[(4, 0, "unanimous")],
+    ),
     comparison(prefers(1, 2, strength=-2), position=4, answers=(HOSTILE, "plain"), judgments=[judged(rationale="")]),
     comparison(prefers(2, 1, strength=1), position=5, answers=("", "plain")),
+    comparison(prefers(1, 2, strength=-1), position=6, answers=(MEGABYTE, "short")),
 ]
 
 
@@ -89,11 +101,50 @@ def tables(export, name):
     return sorted(str(path) for path in export.glob(f"{FORMATS[name].file.removesuffix('.parquet')}-*-of-*.parquet"))
 
 
+def loaded(export, name):
+    """The rows of a format as somebody reads them who knows nothing but the file."""
+    form = FORMATS[name]
+    if form.kind == "table":
+        return [row for path in tables(export, name) for row in pq.read_table(path).to_pylist()]
+    text = (export / form.file).read_bytes().decode("utf-8-sig")
+    if form.kind == "csv":
+        return list(csv.DictReader(io.StringIO(text, newline="")))
+    return json.loads(text) if form.kind == "array" else [json.loads(line) for line in text.split("\n")[:-1]]
+
+
+def texts_in(value):
+    """Every text in a value, and in the JSON text that it may be."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return [text for one in value for text in texts_in(one)]
+    return [value] if isinstance(value, str) else []
+
+
 OF_KIND = {kind: [name for name, form in FORMATS.items() if form.kind == kind] for kind in ("lines", "table")}
 
 
 def test_every_format_has_a_name_for_people_and_none_is_forgotten():
     assert set(FORMATS) == set(DatasetFormat.values)
+
+
+# verl gets the prompts alone, people no runs.
+@pytest.mark.parametrize("name", FORMATS)
+def test_quotes_breaks_emoji_and_a_megabyte_are_whole_in_every_format(export, name):
+    texts = texts_in(loaded(export, name))
+    assert any(HOSTILE in text for text in texts)
+    assert name in ("verl", "csv") or any(MEGABYTE in text for text in texts)
+
+
+# Where a run's calls are told: their arguments stand as they were written, whatever they are.
+CALLING = ["jsonl", "parquet", "trl_sft", "trl_kto", "verifiers", "openai_evals", "calibration", "reviewer"]
+
+
+@pytest.mark.parametrize("name", CALLING)
+def test_arguments_that_have_nothing_in_common_stay_apart(export, name):
+    told = "\n".join(texts_in(loaded(export, name)))
+    for step in MIXED:
+        assert step.call.arguments_text in told
 
 
 @pytest.mark.parametrize("name", OF_KIND["table"])
@@ -211,6 +262,6 @@ def test_every_file_hashes_as_the_manifest_says(export):
     for file in told["files"]:
         data = (export / file["name"]).read_bytes()
         assert (len(data), hashlib.sha256(data).hexdigest()) == (file["bytes"], file["sha256"])
-    assert told["counts"]["labels_by_kind"] == {"comparison": 2, "trajectory": 3}
-    assert told["redactions"] == {"phone": 14}
-    assert told["formats"]["trl_preference"]["baselines"]["pairs"] == 2
+    assert told["counts"]["labels_by_kind"] == {"comparison": 3, "trajectory": 3}
+    assert told["redactions"] == {"phone": 18}
+    assert told["formats"]["trl_preference"]["baselines"]["pairs"] == 3
