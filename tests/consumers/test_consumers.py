@@ -68,8 +68,8 @@ def test_trl_trains_on_every_file_and_prepares_what_the_database_holds(world, tr
         pair = row_of(read[name], world.pair)
         tools, prompt = tools_in(pair["prompt_ids"])
         assert [tool["function"]["name"] for tool in tools] == ["read_account", "close_ticket"]
-        assert prompt == told(better[:3]) + "<assistant>"
-        assert (pair["chosen_ids"], pair["rejected_ids"]) == (f"{better[3].text}</>", f"{worse[3].text}</>")
+        assert prompt == told(better[:2]) + "<assistant>"
+        assert (pair["chosen_ids"], pair["rejected_ids"]) == (f"{better[2].text}</>", f"{worse[2].text}</>")
         corrected = row_of(read[name], world.failed)
         assert corrected["chosen_ids"] == '<call read_account>{"account_id": "A-5017"}</>'
     reward = row_of(read["trl_reward"], world.pair)
@@ -115,9 +115,9 @@ def test_openrlhf_reads_pairs_with_their_margin(world, training):
     corrected, pair = read_by("openrlhf_reads", exported(world, "openrlhf"), training)
     better, worse = steps_of(world.pair.item, 2), steps_of(world.pair.item, 1)
     assert pair == {
-        "prompt": told(better[:3]) + "<assistant>",
-        "chosen": f"{better[3].text}</>",
-        "rejected": f"{worse[3].text}</>",
+        "prompt": told(better[:2]) + "<assistant>",
+        "chosen": f"{better[2].text}</>",
+        "rejected": f"{worse[2].text}</>",
         "margin": 2.0,
     }
     assert corrected["margin"] == 0
@@ -127,19 +127,21 @@ def test_axolotl_reads_pairs_of_texts(world, training):
     (pair,) = read_by("axolotl_reads", exported(world, "axolotl"), training)
     better, worse = steps_of(world.pair.item, 2), steps_of(world.pair.item, 1)
     assert pair["prompt"] == (
-        f"<user>{better[0].text}</><assistant>{better[1].text}</>"
-        f"<assistant>\n[calls read_account {better[2].call.arguments_text}]</>"
-        f"<tool>{better[2].result.text}</><assistant>"
+        f"<user>{better[0].text}</>"
+        f"<assistant>\n[calls read_order {better[1].call.arguments_text}]</>"
+        f"<tool>{better[1].result.text}</><assistant>"
     )
-    assert (pair["chosen"], pair["rejected"]) == (f"{better[3].text}</>", f"{worse[3].text}</>")
+    assert (pair["chosen"], pair["rejected"]) == (f"{better[2].text}</>", f"{worse[2].text}</>")
 
 
 def test_llama_factory_finds_both_files_and_keeps_every_row(world, training):
     read = read_by("llama_factory_reads", exported(world, "llama_factory", "llama_factory_kto"), training)
-    failed = steps_of(world.failed.item)
-    (corrected,) = read["llama_factory"]
-    assert 'Action: read_account\nAction Input: {"account_id": "A-5017"}' in corrected["chosen_input_ids"]
-    assert failed[2].call.arguments_text in corrected["rejected_input_ids"]
+    (pair,) = read["llama_factory"]
+    better, worse = steps_of(world.pair.item, 2), steps_of(world.pair.item, 1)
+    for side, last in (("chosen", better[2]), ("rejected", worse[2])):
+        text = pair[f"{side}_input_ids"]
+        assert 'Action: read_order\nAction Input: {"order": 7}' in text
+        assert text.endswith(f"{last.text}<|im_end|>\n")
     mixed, long = read["llama_factory_kto"]
     assert (mixed["kto_tags"], long["kto_tags"]) == (True, True)
     for step in steps_of(world.mixed.item):

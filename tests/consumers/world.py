@@ -14,7 +14,7 @@ from reviews.models import Item, Label, Queue, Step
 from reviews.trajectories.schema import Step as StepBody
 from reviews.trajectories.schema import decode_step
 from tests import factories as make
-from tests.goldsets.writers.making import HOSTILE, MIXED, said_by_agent
+from tests.goldsets.writers.making import HOSTILE, MIXED, called, said_by_agent
 from tests.reviews.actions.test_corrections import REWRITE, TOOLS
 from tests.reviews.actions.test_kinds import AUTHORISED, PASS, preference
 
@@ -46,11 +46,11 @@ def furnish() -> World:
     for payload in (make.passing(rationale=HOSTILE), make.passing(), make.failing(corrections=[REWRITE])):
         _judge(queue, alice, payload)
     sides = [
-        make.item(project, steps=(*make.STEPS[:3], said_by_agent(9, text)), tools=TOOLS) for text in ("plain", HOSTILE)
+        make.item(project, steps=(ASKED, called(1), said_by_agent(9, text)), tools=TOOLS) for text in ("plain", HOSTILE)
     ]
     pairs = make.queue(
         project,
-        items=[make.comparison(project, sides, shared=3)],
+        items=[make.comparison(project, sides, shared=2)],
         overlap=1,
         criteria=[AUTHORISED, preference()],
         rubric={"item_kind": "comparison"},

@@ -18,7 +18,7 @@ def trained(name: str, trainer: Any, arguments: Any, kind: Any = LlamaForCausalL
     rows = datasets.load_dataset("parquet", data_files=file, split="train")
     with tempfile.TemporaryDirectory() as folder:
         kind(tiny.config(num_labels=1)).save_pretrained(folder)
-        settings = {"output_dir": folder, "max_steps": 1, "use_cpu": True, "report_to": "none", "max_length": 2048}
+        settings = {"output_dir": folder, "max_steps": 1, "use_cpu": True, "report_to": "none", "max_length": 4096}
         made = trainer(
             model=folder,
             args=arguments(**settings, bf16=False, gradient_checkpointing=False),
