@@ -81,7 +81,7 @@ def causes(guideline: Guideline) -> list[Cause]:
             signals=tuple(signals[place] for place in group.members),
             terms=group.terms,
             line=lines[group.line].number if group.line is not None else None,
-            clause=lines[group.line].text if group.line is not None else "",
+            clause=lines[group.line].words if group.line is not None else "",
         )
         for group in groups
     ]

@@ -16,7 +16,8 @@ ALIKE = 0.15
 NEAR = 0.05
 MOST_TEXTS = 2_000
 TERMS = 5
-WORD = r"(?u)\b[^\W\d_]{3,}\b"
+# What stands before n't, as in doesn't, is no word.
+WORD = r"(?u)\b[^\W\d_]{3,}\b(?!['\u2019]t\b)"
 
 
 @dataclass(frozen=True)

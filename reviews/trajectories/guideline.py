@@ -21,10 +21,11 @@ MARK = re.compile(f"{OPEN}(\\d+){CLOSE}")
 
 @dataclass(frozen=True)
 class GuidelineLine:
-    """`text` is the line's Markdown; `after` is how many lines of the source come before its end."""
+    """`text` is the line's Markdown, `words` what one reads; `after` is how many source lines come before its end."""
 
     number: int
     text: str
+    words: str
     after: int
 
 
@@ -70,6 +71,12 @@ def _lines(tokens: list[Token]) -> list[tuple[GuidelineLine, Token]]:
     found: list[tuple[GuidelineLine, Token]] = []
     for opening, inline in pairwise(tokens):
         if opening.type == "paragraph_open" and opening.map:
-            line = GuidelineLine(len(found) + 1, inline.content.replace("\n", " "), opening.map[1])
+            text = inline.content.replace("\n", " ")
+            line = GuidelineLine(len(found) + 1, text, _words(inline), opening.map[1])
             found.append((line, inline))
     return found
+
+
+def _words(inline: Token) -> str:
+    """What is read of a line: its text without the marks of emphasis, code and links."""
+    return "".join(child.content or " " * child.type.endswith("break") for child in inline.children or ())

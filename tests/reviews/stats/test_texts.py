@@ -17,6 +17,11 @@ def test_what_is_about_one_thing_stands_together_and_finds_its_line():
     assert "consent" in consent.terms
 
 
+def test_half_of_a_denial_is_no_word():
+    (group,) = text_groups(["The refund doesn't arrive.", "The refund doesn\u2019t arrive."])
+    assert group.terms == ("arrive", "refund")
+
+
 def test_the_same_texts_in_another_order_give_the_same_groups():
     texts = [*CONSENT, *REFUND]
     assert [{texts[place] for place in group.members} for group in text_groups(texts)] == [set(REFUND), set(CONSENT)]

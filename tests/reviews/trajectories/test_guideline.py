@@ -43,6 +43,11 @@ def test_paragraphs_and_list_items_are_lines_and_headings_tables_and_code_are_no
     ]
 
 
+def test_a_line_is_read_without_its_marks():
+    (line,) = guideline_lines("- *Consent.* Find the `yes` before [each](https://a.example) change\n  of **money**.")
+    assert line.words == "Consent. Find the yes before each change of money."
+
+
 def test_what_stands_at_a_line_stands_at_its_end():
     html = guideline_html(TEXT, mark)
     assert "not the <em>tone</em>.[1]</p>" in html
