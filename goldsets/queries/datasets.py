@@ -1,5 +1,6 @@
 """Data sets and their versions."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,11 @@ from django.db.models import Prefetch, QuerySet
 
 from goldsets.enums import DatasetFormat, DuplicatePolicy, NeutralPolicy, RaterPolicy, TiePolicy
 from goldsets.models import Dataset, DatasetVersion
+from goldsets.stats.proportion import wilson
+from goldsets.writers.examples import FIRST, LONGER, PAIRS
 from reviews.enums import Basis, ItemKind, Provenance
 from reviews.models import Project
+from reviews.stats.result import Estimate
 
 WORDS: dict[str, Any] = {"kinds": ItemKind, "basis": Basis, "provenance": Provenance}
 NAMES = {"kinds": "Kinds", "basis": "Basis", "provenance": "Source"}
@@ -52,6 +56,31 @@ def version_by_number(dataset: Dataset, number: int) -> DatasetVersion | None:
 def folder_of(version: DatasetVersion) -> Path:
     """Where a finished version's files lie."""
     return Path(settings.MEDIA_ROOT) / "datasets" / str(version.uid)
+
+
+@dataclass(frozen=True)
+class FormatHeld:
+    """What a version holds in one format. Of pairs that people decided, how often the longer and the first was better:
+    what somebody gets right who looks at nothing else."""
+
+    title: str
+    rows: int
+    left_out: dict[str, int]
+    longer: Estimate | None
+    first: Estimate | None
+
+
+def formats_held(version: DatasetVersion) -> list[FormatHeld]:
+    """Its formats in the order in which they are offered."""
+    formats = version.manifest.get("formats", {})
+    return [_held(form, formats[form.value]) for form in DatasetFormat if form.value in formats]
+
+
+def _held(form: DatasetFormat, told: dict[str, Any]) -> FormatHeld:
+    counts = told.get("counts", {})
+    pairs = counts.get(PAIRS, 0)
+    longer, first = (wilson(counts.get(name, 0), pairs) if pairs else None for name in (LONGER, FIRST))
+    return FormatHeld(str(form.label), told["rows"], told["left_out"], longer, first)
 
 
 def definition_in_words(dataset: Dataset) -> dict[str, Any]:

@@ -14,7 +14,13 @@ from goldsets.actions.exporting import cancel_export, read_file, start_export
 from goldsets.enums import DatasetState
 from goldsets.forms import DatasetForm
 from goldsets.models import Dataset, DatasetVersion
-from goldsets.queries.datasets import dataset_by_uid, datasets_of, definition_in_words, version_by_number
+from goldsets.queries.datasets import (
+    dataset_by_uid,
+    datasets_of,
+    definition_in_words,
+    formats_held,
+    version_by_number,
+)
 from goldsets.queries.differences import MOST_SHOWN, differing_rows
 from goldsets.queries.releases import readers_of, reading_words
 from goldsets.tasks import run_export
@@ -70,6 +76,7 @@ def version(request: HttpRequest, uid: str, number: int) -> HttpResponse:
     found = _version(request, uid, number)
     project = found.dataset.project
     context: dict[str, Any] = {"dataset": found.dataset, "version": found, "most": MOST_SHOWN}
+    context["formats"] = formats_held(found)
     context["differing"] = differing_rows(found)
     context["read"] = reading_words(readers_of(found))
     policies = found.manifest.get("policies", {})

@@ -17,6 +17,8 @@ from goldsets.writers.document import PREFERENCE, Document, Judged, Run, Said, W
 
 LEAVE_OUT, BOTH_WAYS = "leave_out", "both_ways"
 BOTH_FAIL = "both_fail"
+# What is counted of pairs.
+PAIRS, LONGER, FIRST = "pairs people decided", "the longer one is better", "the first one is better"
 LARGEST = 3  # the strength that a failed gate stands for where a format asks for one
 
 
@@ -271,9 +273,9 @@ class Reading(msgspec.Struct):
 
     def _count_baselines(self, better: Run, worse: Run, is_first: bool) -> None:
         """What somebody would get right who looks at length alone, or at the place alone."""
-        self.counts["pairs people decided"] += 1
-        self.counts["the longer one is better"] += _length(better) > _length(worse)
-        self.counts["the first one is better"] += is_first
+        self.counts[PAIRS] += 1
+        self.counts[LONGER] += _length(better) > _length(worse)
+        self.counts[FIRST] += is_first
 
     def _pair(
         self,

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from goldsets.writers.examples import FIRST, LONGER, PAIRS
 from goldsets.writers.files import Told, WrittenFile
 from goldsets.writers.tally import Tally
 
@@ -111,14 +112,10 @@ def _format(told: Told) -> dict[str, Any]:
 
 def _baselines(counts: dict[str, int]) -> dict[str, Any] | None:
     """How often the longer side, and the first one, is the better: what a reader of neither would get right."""
-    pairs = counts.get("pairs people decided", 0)
+    pairs = counts.get(PAIRS, 0)
     if not pairs:
         return None
-    return {
-        "pairs": pairs,
-        "the longer one is better": round(counts.get("the longer one is better", 0) / pairs, 4),
-        "the first one is better": round(counts.get("the first one is better", 0) / pairs, 4),
-    }
+    return {"pairs": pairs} | {name: round(counts.get(name, 0) / pairs, 4) for name in (LONGER, FIRST)}
 
 
 def _leak_check(tally: Tally, left_out: dict[str, int]) -> dict[str, Any]:

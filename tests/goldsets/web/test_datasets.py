@@ -8,6 +8,7 @@ from django.urls import reverse
 from goldsets.actions.exporting import run_export
 from goldsets.enums import GoldVerb
 from goldsets.models import Dataset, DatasetVersion
+from goldsets.queries.datasets import formats_held
 from reviews.actions.adjudicating import adjudicate
 from reviews.models import Event
 from tests import factories as make
@@ -105,6 +106,19 @@ def test_the_page_of_a_version_says_what_differs_and_why(made):
         "1 added, 0 removed, 0 changed"
         in client.get(reverse("goldsets:dataset", args=[made.dataset.uid])).content.decode()
     )
+
+
+def test_the_page_says_what_is_right_without_reading_with_its_interval(made):
+    version = made.dataset.versions.get()
+    counts = {"pairs people decided": 4, "the longer one is better": 3, "the first one is better": 0}
+    told = {"rows": 4, "left_out": {"ties": 2}, "counts": counts}
+    version.manifest = {"formats": {"trl_reward": told, "jsonl": {"rows": 5, "left_out": {}, "counts": {}}}}
+    labels, rewards = formats_held(version)
+    assert (labels.title, labels.rows, labels.longer) == ("Labels as JSON lines", 5, None)
+    assert (rewards.longer.value, rewards.longer.n_units, rewards.first.value) == (0.75, 4, 0.0)
+    assert (round(rewards.longer.low, 2), round(rewards.longer.high, 2)) == (0.3, 0.95)
+    page = enter(made.lead).get(reverse("goldsets:dataset_version", args=[made.dataset.uid, 1])).content.decode()
+    assert "Labels as JSON lines" in page
 
 
 def test_a_definition_narrowed_on_the_page_is_kept_and_read_in_words(made):
