@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('reviews', '0030_leave_settling_to_the_worker'),
+        ('reviews', '0031_name_api_tokens'),
     ]
 
     operations = [
