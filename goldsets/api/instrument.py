@@ -9,6 +9,7 @@ from rest_framework.response import Response
 
 from goldsets.api.calibration import ErrorsOut, still_counted
 from goldsets.api.graders import grader_for
+from goldsets.api.probes import StoodOut
 from goldsets.api.releases import CheckOut
 from goldsets.api.statistics import BeingCountedOut, EstimateOut
 from goldsets.queries.instrument import asked_for
@@ -94,6 +95,7 @@ class InstrumentOut(serializers.Serializer[Any]):
     holes = serializers.IntegerField()
     known = CircumstancesOut()
     queues = QueueAlphaOut(many=True)
+    probes = StoodOut(many=True, help_text="How the version stood up to each kind, the last time it was asked.")
 
 
 class InstrumentQuery(serializers.Serializer[Any]):

@@ -17,12 +17,14 @@ from goldsets.queries.graded import graded, scores_of
 from goldsets.queries.keeping import Seen, count_and_keep, seen
 from goldsets.queries.leaks import latest_report
 from goldsets.queries.leaving import held_out_families
+from goldsets.queries.probes import WORDS, stood_of
 from goldsets.queries.splits import tasks_apart_from
 from goldsets.queries.verdicts import asked_in
 from goldsets.stats.calibration import calibrated, plain
 from goldsets.stats.checklist import complete, wrong_terms
 from goldsets.stats.instrument import TERMS, Circumstances, Instrument, instrument
 from goldsets.stats.near import text_hash
+from goldsets.stats.probing import Stood
 from reviews.errors import Invalid
 from reviews.models import Project, Queue, QueueItem, Task, Trajectory
 from reviews.stats.result import Estimate
@@ -46,7 +48,8 @@ class QueueAlpha:
 
 @dataclass(frozen=True)
 class InstrumentReport:
-    """The instrument with what it is about, the terms it is held to, and the raters behind its labels."""
+    """The instrument with what it is about, the terms it is held to, the raters behind its labels, and how it stood up
+    to each kind of probe."""
 
     grader: str
     version: int
@@ -54,7 +57,13 @@ class InstrumentReport:
     model: str
     terms: dict[str, float]
     queues: tuple[QueueAlpha, ...]
+    probes: tuple[Stood, ...]
     found: Instrument
+
+    @property
+    def attacks(self) -> list[tuple[str, Stood]]:
+        """Each kind of probe in words, with how the version stood up to it."""
+        return [(WORDS[one.kind], one) for one in self.probes]
 
     @property
     def weakest(self) -> QueueAlpha | None:
@@ -65,7 +74,8 @@ class InstrumentReport:
     def as_dict(self) -> dict[str, Any]:
         """Plain types for JSON."""
         told = {name: getattr(self, name) for name in ("grader", "version", "against_words", "model", "terms")}
-        return told | {"queues": plain(self.queues)} | self.found.as_dict()
+        probes = [one.as_dict() for one in self.probes]
+        return told | {"queues": plain(self.queues), "probes": probes} | self.found.as_dict()
 
 
 @dataclass(frozen=True)
@@ -130,6 +140,7 @@ def measured(asked: Asked) -> InstrumentReport:
         model=found.bands[0].model if found.bands else "",
         terms=terms,
         queues=_queues(version, asked.question.criterion),
+        probes=tuple(stood_of(version).rows),
         found=found,
     )
 

@@ -39,5 +39,9 @@ class Command(GraderCommand):
             for one in found.coverage:
                 if one.hole:
                     self.stdout.write(f"Hole: {one.family}, {one.hole}.")
+            for title, stood in report.attacks:
+                if stood.probes:
+                    words = f"{stood.held} of {stood.answered} held, {stood.probes} approved"
+                    self.stdout.write(f"Probes, {title}: {words}.")
         if not found.holds:
             raise CommandError(f"{found.failing} of {len(found.checks)} checks do not hold.")
