@@ -254,7 +254,12 @@ class Rung(TextChoices):
 
     RULES = "rules", "Rules"
     CLASSIFIER = "classifier", "Classifier"
+    CASCADE = "cascade", "Rules, then classifier"
     JUDGE = "judge", "LLM judge"
+
+
+# The rungs for which somebody writes rules.
+RULED = [Rung.RULES, Rung.CASCADE]
 
 
 class ReviewerState(TextChoices):

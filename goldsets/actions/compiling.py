@@ -25,7 +25,7 @@ from django.utils import timezone
 from goldsets.actions.alone import alone_in
 from goldsets.actions.probing import Probing
 from goldsets.actions.splitting import deal_families
-from goldsets.enums import REVIEWER_MOVES, GoldVerb, ReviewerState, Rung
+from goldsets.enums import REVIEWER_MOVES, RULED, GoldVerb, ReviewerState, Rung
 from goldsets.models import GraderVersion, Reviewer, ReviewerLabel
 from goldsets.queries.label_documents import documents, words_of
 from goldsets.queries.reviewers import (
@@ -166,9 +166,9 @@ def _value(criterion: Criterion, at_least: int | None) -> int:
 def _checked_rules(rung: str, rules: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     if rung not in Rung.values:
         raise Invalid({"rung": f"“{rung}” cannot be compiled. Those that can: {', '.join(Rung.values)}."})
-    if rung != Rung.RULES:
+    if rung not in RULED:
         if rules:
-            raise Invalid({"rules": "Only the rung of rules takes rules."})
+            raise Invalid({"rules": "Only the rung of rules and a cascade take rules."})
         return []
     try:
         checked = check_rules(list(rules))
@@ -283,6 +283,7 @@ def _work(reviewer: Reviewer, tell: Callable[..., None]) -> None:
         sealed=sealed,
         certifying=calibration_families(reviewer.project),
         rules=reviewer.rules,
+        cascade=reviewer.rung == Rung.CASCADE,
         judge=probing.told if probing else None,
         shown=families_shown_to(reviewer.judge) if reviewer.judge else (),
         asking=probing.asking if probing else None,

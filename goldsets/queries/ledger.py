@@ -38,6 +38,7 @@ RUNGS = {
     EXPERTS: "Experts",
     GraderKind.HUMAN_PANEL.value: str(GraderKind.HUMAN_PANEL.label),
     Rung.JUDGE.value: str(Rung.JUDGE.label),
+    Rung.CASCADE.value: str(Rung.CASCADE.label),
     Rung.CLASSIFIER.value: str(Rung.CLASSIFIER.label),
     Rung.RULES.value: str(Rung.RULES.label),
 }

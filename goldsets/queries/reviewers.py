@@ -3,10 +3,19 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Avg, Count, Q, QuerySet
+from django.db.models import Avg, Count, Q, QuerySet, Sum
 
-from goldsets.enums import DatasetPurpose, FamilySplitName, GoldVerb, GraderScale, ReviewerState, Rung
-from goldsets.models import GraderScore, GraderVersion, JudgeSetup, Reviewer
+from goldsets.enums import (
+    RULED,
+    STAGE_LIVE,
+    DatasetPurpose,
+    FamilySplitName,
+    GoldVerb,
+    GraderScale,
+    ReviewerState,
+    Rung,
+)
+from goldsets.models import GraderScore, GraderVersion, JudgeSetup, Reviewer, Stage
 from goldsets.queries.graded import scores_of
 from goldsets.queries.judges import judges_of, shown_families
 from goldsets.queries.leaving import settled
@@ -16,13 +25,13 @@ from goldsets.reviewing.examples import Target
 from goldsets.reviewing.judge_scores import likelihood
 from goldsets.reviewing.rule_lines import lines_of
 from reviews.enums import Basis, CriterionKind, GateAnswer, ItemKind, Scope
-from reviews.models import Criterion, Event, LabelValue, Project, Queue, QueueItem
+from reviews.models import Criterion, Event, Judgment, LabelValue, Project, Queue, QueueItem
 
 # The kinds of criteria whose answers divide into pass and fail.
 DECIDABLE = [CriterionKind.GATE, CriterionKind.ORDINAL, CriterionKind.BINARY, CriterionKind.CHOICE]
 EVERY_GATE = "every-gate"
 # The rungs that are compiled, the cheapest first.
-COMPILED = [Rung.RULES, Rung.CLASSIFIER, Rung.JUDGE]
+COMPILED = [Rung.RULES, Rung.CLASSIFIER, Rung.CASCADE, Rung.JUDGE]
 
 
 # --- What can be decided ----------------------------------------------------------------------------------------------
@@ -150,16 +159,43 @@ def earlier_readings(reviewer: Reviewer) -> int:
 # --- The ladder -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Step:
-    """One rung of one decision, with the latest reviewer that was compiled for it."""
+    """One rung of one decision: the latest reviewer that was compiled for it, and the stage in which one is at work."""
 
     rung: Rung
     reviewer: Reviewer | None
+    stage: Stage | None
+
+    @property
+    def decides(self) -> str:
+        """Which share of its test it decided alone: "61% [55%, 67%]"; nothing where it came to no test."""
+        share = self._proven("selective").get("coverage") or {}
+        if share.get("value") is None:
+            return ""
+        return f"{share['value']:.0%} [{share['low']:.0%}, {share['high']:.0%}]"
+
+    @property
+    def takes(self) -> str:
+        """What a verdict takes: of a judge the dollars for asking it, where they are known, else computing."""
+        seconds = self._proven("cost").get("seconds")
+        if self.rung == Rung.JUDGE:
+            dollars = self.reviewer.origins.get("judge", {}).get("dollars_an_item") if self.reviewer else None
+            return "" if dollars is None else f"${dollars:.4f}"
+        return "" if seconds is None else f"{seconds * 1000:.2g} ms"
+
+    def _proven(self, key: str) -> dict[str, Any]:
+        proofs = ((self.reviewer and self.reviewer.assurance) or {}).get("proofs", [])
+        return next((proof["figures"] for proof in proofs if proof["key"] == key), {})
 
     @property
     def missing(self) -> list[str]:
         """Of a refused one what it lacks."""
         known = self.reviewer and self.reviewer.state == ReviewerState.REFUSED and self.reviewer.assurance
         return list(known["missing"]) if known else []
+
+    @property
+    def ruled(self) -> bool:
+        """Whether somebody writes rules for it."""
+        return self.rung in RULED
 
     @property
     def rule_lines(self) -> str:
@@ -172,7 +208,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Ladder:
-    """A decision with its rungs, and how many labels of the queue pass and fail it."""
+    """A decision with its rungs, the dearest first, and how many labels of the queue pass and fail it."""
 
     decision: Decision
     passes: int
@@ -199,15 +235,25 @@ def ladders_of(queue: Queue) -> list[Ladder]:
     """Every decision of the queue with the latest of each rung; the number of queries does not grow with them."""
     rows = reviewers_of(queue).order_by("number")
     latest = {(row.criterion_id, row.at_least, row.rung): row for row in rows}
+    live = Stage.objects.filter(reviewer__queue=queue, state__in=STAGE_LIVE).select_related("queue", "reviewer")
+    at_work = {(one.reviewer.criterion_id, one.reviewer.at_least, one.reviewer.rung): one for one in live}
     decisions = decisions_of(queue)
     counts, judges = _counts(queue, decisions), judges_for(queue)
     found = []
     for decision in decisions:
-        criterion = decision.criterion.pk if decision.criterion else None
-        steps = [Step(rung, latest.get((criterion, decision.at_least, rung.value))) for rung in COMPILED]
+        about = (decision.criterion.pk if decision.criterion else None, decision.at_least)
+        places = [(rung, (*about, rung.value)) for rung in reversed(COMPILED)]
+        steps = [Step(rung, latest.get(place), at_work.get(place)) for rung, place in places]
         passes, fails = counts[decision.key, decision.at_least]
         found.append(Ladder(decision, passes, fails, steps, judges.get(decision.form_key, [])))
     return found
+
+
+def minutes_a_label(queue: Queue) -> float | None:
+    """What the queue's raters took for each of its labels, in minutes; None before there is one."""
+    labels = labelled(queue).count()
+    spent = Judgment.objects.filter(queue=queue, revision=1).aggregate(spent=Sum("active_seconds"))["spent"]
+    return spent / 60 / labels if labels and spent else None
 
 
 def judges_for(queue: Queue) -> dict[str, list[GraderVersion]]:

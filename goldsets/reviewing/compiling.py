@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goldsets.reviewing.assurance import Assurance, Demands
+from goldsets.reviewing.cascade import fit_cascade
 from goldsets.reviewing.classifier import fit
 from goldsets.reviewing.examples import Example, Target
 from goldsets.reviewing.families import Part, split_families
@@ -31,12 +32,14 @@ def compile_reviewer(
     sealed: Collection[str] = (),
     certifying: Collection[str] = (),
     rules: Sequence[Mapping[str, Any]] = (),
+    cascade: bool = False,
     judge: Mapping[str, Any] | None = None,
     shown: Collection[str] = (),
     asking: Asking | None = None,
     tell: Callable[[str], None] = lambda stage: None,
 ) -> Compiled:
-    """The rung of rules where rules are given, of the judge where one is, else the classifier.
+    """The rung of rules where rules are given, with a classifier behind them in a cascade; of the judge where one is,
+    else the classifier.
 
     `judge` is what a judge asks by; what it said stands in the examples, and `asking` asks it about others. Families
     that are `shown` to it with their answers serve for nothing.
@@ -53,8 +56,11 @@ def compile_reviewer(
     if any(proof.holds is False for proof in proofs):
         return Compiled(None, Assurance(tuple(proofs), demands), families)
     tell("Fitting")
-    if rules:
-        reviewer: dict[str, Any] = {"kind": "rules", "rules": list(rules), "thresholds": {"pass": None, "fail": None}}
+    if cascade:
+        fitted = parts[Part.TRAIN], parts[Part.DEVELOPMENT]
+        reviewer: dict[str, Any] = fit_cascade(rules, *fitted, keeps_from=1 - demands.risk)
+    elif rules:
+        reviewer = {"kind": "rules", "rules": list(rules), "thresholds": {"pass": None, "fail": None}}
     elif judge is not None:
         reviewer = {
             "kind": "judge",

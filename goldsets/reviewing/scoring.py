@@ -17,8 +17,10 @@ The rule of a classifier, in full:
 A judge is a model that is asked; "said" of an item is the value that it answered. p = 1 / (1 + exp(-(`slope` v +
 `offset`))), with v = 1 where it said the value `only` and 0 where it said another, where there is an `only`, else what
 it said. Then as in 5 and 6. An item of which it said nothing is deferred.
-Rules are gone through in order; the first whose condition holds gives the verdict, with confidence 1. An item that none
-fits is deferred.
+Rules are gone through in order; the first whose condition holds gives the verdict, with its own `confidence`, which is
+1 unless it is said. An item that none fits is deferred.
+A cascade has `rules` and a `classifier`. A rule keeps an item where its confidence is `keeps_from` or more; every other
+item goes on to the classifier. The thresholds are those of the cascade, whichever of both gave the verdict.
 """
 
 import argparse
@@ -106,7 +108,16 @@ def score(reviewer: Mapping[str, Any], text: str, structure: Mapping[str, float]
         return _by_rules(reviewer, text, structure)
     if reviewer["kind"] == "judge":
         return _by_judge(reviewer, said)
+    if reviewer["kind"] == "cascade":
+        return _by_cascade(reviewer, text, structure)
     return _by_weights(reviewer, text, structure)
+
+
+def _by_cascade(reviewer: Mapping[str, Any], text: str, structure: Mapping[str, float]) -> Verdict:
+    found = _by_rules(reviewer, text, structure)
+    if found.verdict is not None and found.confidence >= reviewer["keeps_from"]:
+        return found
+    return _by_weights({**reviewer["classifier"], "thresholds": reviewer["thresholds"]}, text, structure)
 
 
 def _by_judge(reviewer: Mapping[str, Any], said: float | None) -> Verdict:
@@ -130,8 +141,8 @@ def _by_rules(reviewer: Mapping[str, Any], text: str, structure: Mapping[str, fl
         if rule.get("contains", "").lower() in lower and all(
             structure.get(name, 0) >= least for name, least in rule.get("at_least", {}).items()
         ):
-            verdict = int(rule["verdict"])
-            return Verdict(verdict, 1.0, _unsure(reviewer, verdict, 1.0), (rule["name"],))
+            verdict, confidence = int(rule["verdict"]), float(rule.get("confidence", 1))
+            return Verdict(verdict, confidence, _unsure(reviewer, verdict, confidence), (rule["name"],))
     return Verdict(None, 0.0, True)
 
 
@@ -174,6 +185,7 @@ def _sum(
 
 def known_share(reviewer: Mapping[str, Any], item: Mapping[str, Any]) -> float | None:
     """Which share of an item's words the reviewer knows; None for rules, which know none."""
+    reviewer = reviewer.get("classifier", reviewer)
     if "terms" not in reviewer:
         return None
     terms = terms_of(text_of(item), reviewer["most_terms"])
@@ -217,11 +229,21 @@ def _is_reviewer(found: Mapping[str, Any]) -> bool:
     ):
         return False
     if found.get("kind") == "rules":
-        rules = found.get("rules")
-        return isinstance(rules, list) and all(map(_is_rule, rules))
+        return _are_rules(found.get("rules"))
+    if found.get("kind") == "cascade":
+        return (
+            _are_rules(found.get("rules")) and _numbers([found.get("keeps_from")]) and _weighs(found.get("classifier"))
+        )
     if found.get("kind") == "judge":
         only = found.get("only", "")
         return _numbers([found.get("slope"), found.get("offset"), *([] if only is None else [only])])
+    return _weighs(found)
+
+
+def _weighs(found: Any) -> bool:
+    """Whether it has all that the rule of a classifier reads."""
+    if not isinstance(found, dict):
+        return False
     terms, structure = found.get("terms"), found.get("structure")
     return (
         found.get("kind") == "classifier"
@@ -234,9 +256,14 @@ def _is_reviewer(found: Mapping[str, Any]) -> bool:
     )
 
 
+def _are_rules(rules: Any) -> bool:
+    return isinstance(rules, list) and all(map(_is_rule, rules))
+
+
 def _is_rule(rule: Any) -> bool:
     return (
         isinstance(rule, dict)
+        and _numbers([rule.get("confidence", 1)])
         and isinstance(rule.get("name"), str)
         and rule.get("verdict") in (0, 1)
         and isinstance(rule.get("contains", ""), str)

@@ -20,6 +20,7 @@ from goldsets.queries.reviewers import (
     decision_of,
     judge_version,
     ladders_of,
+    minutes_a_label,
     reviewer_by_uid,
     reviewers_of,
     reviewers_of_project,
@@ -64,6 +65,7 @@ def ladder(request: HttpRequest, uid: str) -> HttpResponse:
         "queue": queue,
         "form": form,
         "ladders": ladders_of(queue),
+        "minutes": minutes_a_label(queue),
         "history": _with_decisions(reviewers_of(queue)),
     }
     status = 422 if form.errors else 200

@@ -52,6 +52,25 @@ def untouched(row):
     return fresh.state, fresh.label_id, fresh.waits_for, slots, Label.objects.filter(item=row.item_id).count()
 
 
+def test_a_cascade_works_as_one_reviewer_whose_rules_hand_on_what_they_are_not_sure_of(lead, queue):
+    words = {"as": [1.0, 9.0], "of": [1.0, -9.0], "asked": [1.0, 9.0], "either": [1.0, -9.0]}
+    weights = {"kind": "classifier", "most_terms": 50, "terms": words, "structure": {}, "least_known": 0.0}
+    calibrated = {"intercept": 0.0, "slope": 1.0, "offset": 0.0}
+    rules = [{**ARTEFACT["rules"][0], "confidence": 0.97}, {**ARTEFACT["rules"][1], "confidence": 0.5}]
+    artefact = {
+        **ARTEFACT,
+        "kind": "cascade",
+        "rules": rules,
+        "keeps_from": 0.9,
+        "classifier": {**weights, **calibrated},
+    }
+    stage = start_stage(actor=lead, queue=queue, reviewer=stages.signed(queue, rung="cascade", artefact=artefact))
+    stages.more(queue, STRANGER, REFUND, OTHER)
+    run_stage(stage_id=stage.pk)
+    said = StageVerdict.objects.filter(stage=stage).order_by("pk").values_list("verdict", "sure")
+    assert list(said) == [(0, True), (1, True), (0, True)], "by a rule, and twice by the classifier behind it"
+
+
 # --- Getting in -------------------------------------------------------------------------------------------------------
 def test_only_a_signed_reviewer_of_the_queue_s_own_rubric_begins_and_only_one(project, lead, queue):
     with pytest.raises(Invalid, match="signed reviewer"):

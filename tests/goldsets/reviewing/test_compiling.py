@@ -6,6 +6,7 @@ import pytest
 
 from goldsets.reviewing.compiling import compile_reviewer
 from goldsets.reviewing.examples import Target
+from goldsets.reviewing.scoring import score
 from tests.goldsets.reviewing.made import labelled
 
 GATE = Target("authorised")
@@ -102,3 +103,30 @@ def test_what_no_gate_may_pass_a_criterion_of_quality_may_within_its_bound():
     for proof in (found[True]["false_accepts"], found[False]["false_accepts"]):
         assert 0 < proof.figures["bound"]["value"] < proof.figures["bound"]["high"] < 0.05
     assert (found[True]["false_accepts"].holds, found[False]["false_accepts"].holds) == (False, True)
+
+
+SKIPPED = {"name": "skipped", "contains": "skipped", "verdict": 0}
+ALWAYS = {"name": "always", "verdict": 1}
+
+
+def test_a_cascade_is_proven_as_a_whole_and_hands_on_what_a_rule_cannot_tell():
+    examples = labelled(told=1.0)
+    compiled = compile_reviewer(examples, GATE, rules=[SKIPPED, ALWAYS], cascade=True)
+    assert (compiled.assurance.holds, compiled.assurance.missing) == (True, [])
+    skipped, always = compiled.reviewer["rules"]
+    assert skipped["confidence"] > compiled.reviewer["keeps_from"] == 0.9
+    assert 0.3 < always["confidence"] < 0.9, "a rule that fits everything keeps nothing"
+    run = examples[0]
+    plain = replace(run, text=run.text.replace("skipped", "guessed"))
+    found = score(compiled.reviewer, plain.text, plain.structure)
+    classifier = {**compiled.reviewer["classifier"], "thresholds": compiled.reviewer["thresholds"]}
+    assert found == score(classifier, plain.text, plain.structure)
+
+
+def test_a_rule_that_is_wrong_is_no_part_of_what_a_cascade_says():
+    examples = labelled(400)
+    wrong = [{"name": "skipped", "contains": "skipped", "verdict": 1}]
+    cascade = compile_reviewer(examples, GATE, rules=wrong, cascade=True).reviewer
+    alone = compile_reviewer(examples, GATE).reviewer
+    verdicts = [[score(one, e.text, e.structure) for e in examples] for one in (cascade, alone)]
+    assert verdicts[0] == verdicts[1]

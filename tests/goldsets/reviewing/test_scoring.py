@@ -48,6 +48,28 @@ def test_a_text_of_another_kind_is_deferred_however_sure_the_reviewer_is(text):
     assert (score(sure, text, {}).verdict, score(sure, text, {}).deferred) == (1, True)
 
 
+def test_a_cascade_keeps_what_its_rules_are_sure_of_and_hands_on_the_rest():
+    rules = [
+        {"name": "many errors", "at_least": {"errors": 3}, "verdict": 0, "confidence": 0.95},
+        {"name": "receipt", "contains": "receipt", "verdict": 1, "confidence": 0.6},
+    ]
+    thresholds = {"pass": 0.6, "fail": 0.96}
+    cascade = {
+        "kind": "cascade",
+        "rules": rules,
+        "keeps_from": 0.9,
+        "classifier": BY_HAND,
+        "thresholds": thresholds,
+    }
+    assert score(cascade, "a receipt", {"errors": 3}) == scoring.Verdict(0, 0.95, True, ("many errors",))
+    alone = score({**BY_HAND, "thresholds": thresholds}, "a refund with receipt", {})
+    assert score(cascade, "a refund with receipt", {}) == alone
+    assert scoring.known_share(cascade, {"text": "refund receipt"}) == 0.5
+    assert scoring.read_reviewer(json.dumps(cascade).encode()) == cascade
+    with pytest.raises(scoring.Unreadable, match="parts are missing"):
+        scoring.read_reviewer(json.dumps({**cascade, "classifier": None}).encode())
+
+
 def test_rules_are_gone_through_in_order_and_what_none_fits_is_deferred():
     rules = [
         {"name": "many errors", "at_least": {"errors": 3}, "verdict": 0},

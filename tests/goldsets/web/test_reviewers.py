@@ -8,6 +8,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from goldsets.actions.compiling import run_compile, start_compile
+from goldsets.actions.staging import start_stage
 from goldsets.models import Reviewer
 from reviews.models import Event
 from tests import factories as make
@@ -56,12 +57,41 @@ def test_the_ladder_says_of_each_decision_what_there_is_and_what_is_missing(few,
     assert "Missing: 3 more passes; 17 more fails, and more." in text
 
 
+def test_the_ladder_says_what_each_rung_decides_and_takes_and_which_is_at_work(few, lead):
+    proofs = [
+        {"key": "selective", "figures": {"coverage": {"value": 0.61, "low": 0.55, "high": 0.67}}},
+        {"key": "cost", "figures": {"seconds": 0.0003}},
+    ]
+    assurance = {"holds": True, "missing": [], "proofs": proofs, "demands": {}}
+    signed = reviewer(few, "signed", assurance=assurance)
+    start_stage(actor=lead, queue=few, reviewer=signed)
+    reviewer(few, "refused", assurance={**assurance, "missing": ["40 more fails"]})
+    text = page(lead, "ladder", few.uid)
+    assert "6.0 minutes" in text
+    assert "61% [55%, 67%]" in text
+    assert "0.3 ms" in text
+    assert "in shadow, number 1" in text, "the one at work stays in sight when a later one is refused"
+    places = [text.index(f"<h3>{rung}</h3>") for rung in ("Experts", "LLM judge", "Classifier", "Rules")]
+    assert places == sorted(places)
+
+
 def test_a_rule_that_is_none_comes_back_with_the_sentence(few, engineer):
     answer = enter(engineer).post(
         reverse("goldsets:ladder", args=[few.uid]), {"criterion": "authorised", "rung": "rules", "rules": "perhaps"}
     )
     assert answer.status_code == 422
     assert "Line 1 begins with neither" in answer.content.decode()
+
+
+def test_a_cascade_is_compiled_of_rules_on_its_page(few, engineer):
+    asked = {"criterion": "authorised", "rung": "cascade", "rules": ""}
+    assert enter(engineer).post(reverse("goldsets:ladder", args=[few.uid]), asked).status_code == 422
+    answer = enter(engineer).post(
+        reverse("goldsets:ladder", args=[few.uid]), {**asked, "rules": "fail: contains skipped"}
+    )
+    assert answer.status_code == 302
+    row = run_compile(reviewer_id=Reviewer.objects.get().pk)
+    assert (row.get_rung_display(), row.state) == ("Rules, then classifier", "refused")
 
 
 def test_a_refusal_says_first_what_is_missing(few, lead, engineer):
