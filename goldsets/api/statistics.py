@@ -209,6 +209,9 @@ class StepAgreementOut(CriterionAgreementOut):
     distances = serializers.ListField(
         child=serializers.ListField(child=serializers.IntegerField()), help_text="[steps apart, pairs of raters]"
     )
+    n_some_name_none = serializers.IntegerField(
+        help_text="Items on which some raters name a step and others none; they are not among those that differ."
+    )
 
 
 class RaterAgreementOut(serializers.Serializer[Any]):

@@ -123,14 +123,17 @@ class CriterionAgreement:
 
 @dataclass(frozen=True, kw_only=True)
 class StepAgreement(CriterionAgreement):
-    """Where the first decisive step is: `percent` means exactly the same, `alpha` is of the position.
+    """Where the first decisive step is, among raters who name one.
 
-    `named` is about whether there is such a step at all; `distances` are (steps apart, pairs of raters).
+    `percent` means exactly the same, `alpha` is of the position, `disagreed` has the items on which they name different
+    ones. `n_some_name_none` counts items on which some name a step and others none; `named` is about whether there is
+    one at all; `distances` are (steps apart, pairs of raters).
     """
 
     within_one: Estimate
     named: Estimate
     distances: tuple[tuple[int, int], ...]
+    n_some_name_none: int = 0
 
 
 @dataclass(frozen=True)
@@ -391,6 +394,7 @@ class _Counting:
             within_one=refuse_below(found.within_one, FLOOR),
             named=refuse_below(found.named, FLOOR),
             distances=found.distances,
+            n_some_name_none=places.n_some_name_none,
         )
         return replace(entry, reading=step_reading(entry.percent, entry.within_one, entry.alpha))
 

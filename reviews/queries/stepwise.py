@@ -15,10 +15,14 @@ from reviews.stats.steps import NO_STEP, StepsAgreement, step_agreement
 
 @dataclass(frozen=True, kw_only=True)
 class PlacesOfFailure:
-    """Agreement on one step per unit, and the items on which raters differ."""
+    """Agreement on one step per unit, and the items on which raters name different ones.
+
+    `n_some_name_none` counts those on which some name a step and others say that there is none.
+    """
 
     found: StepsAgreement
     items: tuple[UUID, ...]
+    n_some_name_none: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,13 +77,15 @@ def _places(
     item_of_unit: np.ndarray | None = None,
 ) -> PlacesOfFailure:
     items = np.arange(len(answers.item_uids)) if item_of_unit is None else item_of_unit
-    lowest = np.full(len(items), np.iinfo(np.int64).max)
-    highest = np.full(len(items), -1)
-    np.minimum.at(lowest, units, steps)
-    np.maximum.at(highest, units, steps)
+    names, none = steps > NO_STEP, steps == NO_STEP
+    lowest, highest = np.full(len(items), np.iinfo(np.int64).max), np.full(len(items), -1)
+    np.minimum.at(lowest, units[names], steps[names])
+    np.maximum.at(highest, units[names], steps[names])
+    split = np.intersect1d(units[names], units[none])
     return PlacesOfFailure(
         found=step_agreement(units, raters, steps, bootstrap=bootstrap, clusters=item_of_unit),
         items=tuple(answers.item_uids[item] for item in np.unique(items[lowest < highest]).tolist()),
+        n_some_name_none=len(np.unique(items[split])),
     )
 
 

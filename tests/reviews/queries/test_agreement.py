@@ -163,6 +163,18 @@ def test_a_failed_gate_leaves_no_quality_to_compare(project):
     assert by_key(agreement(queue))["success"].percent.n_units == 7
 
 
+def test_who_names_no_step_does_not_differ_in_where_it_is(project):
+    """Alice fails all twelve at step 3. Bob passes four and names step 4 in one: all figures are of the same eight."""
+    queue = make.queue(project, items=12, overlap=2)
+    judge(queue, make.expert(project, "Alice"), [make.failing(step=3)] * 12)
+    judge(
+        queue, make.expert(project, "Bob"), [make.passing()] * 4 + [make.failing(step=3)] * 7 + [make.failing(step=4)]
+    )
+    step = agreement(queue).step
+    assert (step.percent.n_units, step.distances) == (8, ((0, 7), (1, 1)))
+    assert (step.disagreed, step.n_some_name_none) == (item_uids(queue, 11), 4)
+
+
 def test_the_first_decisive_step(project):
     """Twelve failures: the same step in nine, one apart in two, two apart in one."""
     queue = make.queue(project, items=12, overlap=2)
