@@ -361,7 +361,7 @@ class Verb(TextChoices):
     CHANGE_TRIED = "change.tried", "tried a change to a guideline"
     QUEUE_CREATED = "queue.created", "created a queue"
     QUEUE_CHANGED = "queue.changed", "changed a queue"
-    QUEUE_MOVED = "queue.moved", "moved a queue to another version of its rubric"
+    QUEUE_MOVED = "queue.moved", "moved a queue to another version of its rubric or guideline"
     QUEUE_SUCCEEDED = "queue.succeeded", "opened a new queue for what one left unfinished"
     QUEUE_FILLED = "queue.filled", "put items into a queue"
     IMPORT_STARTED = "import.started", "started an import"

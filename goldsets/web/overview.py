@@ -1,4 +1,4 @@
-"""A queue's first page, the page for a new one, and taking one over to another version of its rubric."""
+"""A queue's first page, the page for a new one, and taking one over to another version of its rubric or guideline."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from reviews.actions.versions import move_queue
 from reviews.errors import Conflict, NotFound
 from reviews.forms import attempt
 from reviews.models import Project, Queue
-from reviews.queries.projects import guidelines, queue_by_slug, rubric_by_uid, rubrics
+from reviews.queries.projects import guideline_by_uid, guidelines, queue_by_slug, rubric_by_uid, rubrics
 from reviews.web.access import project_for, project_page, queue_for, queue_page
 from reviews.web.pages import go
 
@@ -67,16 +67,36 @@ def _create(*, request: HttpRequest, project: Project, given: dict[str, Any]) ->
 def take_over(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """Moves a queue to this version of its rubric, or opens a new one for what it left unfinished."""
     project = project_for(request, slug, "manage_queue")
-    found, queue = rubric_by_uid(project, uid), queue_by_slug(project, request.POST.get("queue", ""))
-    if found is None or queue is None:
-        raise NotFound("There is no such rubric or queue in this project.")
+    found = rubric_by_uid(project, uid)
+    if found is None:
+        raise NotFound("There is no such rubric in this project.")
+    _take_over(request, project, rubric=found)
+    return go(request, "reviews:rubric", slug=slug, uid=found.uid)
+
+
+@login_required
+@require_POST
+def take_over_guideline(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """The same with a version of its guideline."""
+    project = project_for(request, slug, "manage_queue")
+    found = guideline_by_uid(project, uid)
+    if found is None:
+        raise NotFound("There is no such guideline in this project.")
+    _take_over(request, project, guideline=found)
+    return go(request, "reviews:guideline", slug=slug, uid=found.uid)
+
+
+def _take_over(request: HttpRequest, project: Project, **version: Any) -> None:
+    """Do it with the queue that the form names, and say it."""
+    queue = queue_by_slug(project, request.POST.get("queue", ""))
+    if queue is None:
+        raise NotFound("There is no such queue in this project.")
     try:
         if request.POST.get("do") == "move":
-            made = move_queue(actor=request.user, queue=queue, rubric=found)
-            messages.success(request, f"{made.name} judges by {found} from now on.")
+            made = move_queue(actor=request.user, queue=queue, **version)
+            messages.success(request, f"{made.name} judges by {', '.join(map(str, version.values()))} from now on.")
         else:
-            made = succeed_with_gold(actor=request.user, queue=queue, rubric=found)
+            made = succeed_with_gold(actor=request.user, queue=queue, **version)
             messages.success(request, f"{made.name} is open with what {queue.name} left unfinished; that is closed.")
     except Conflict as error:
         messages.error(request, error.message)
-    return go(request, "reviews:rubric", slug=slug, uid=found.uid)

@@ -33,6 +33,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<slug:slug>/queues/new/", overview.new_queue, name="queue_new"),
     path("projects/<slug:slug>/rubrics/<uuid:uid>/log/", drift.rubric_log, name="rubric_log"),
     path("projects/<slug:slug>/rubrics/<uuid:uid>/take-over/", overview.take_over, name="take_over"),
+    path(
+        "projects/<slug:slug>/guidelines/<uuid:uid>/take-over/",
+        overview.take_over_guideline,
+        name="take_over_guideline",
+    ),
     path("queues/<uuid:uid>/", overview.queue_overview, name="overview"),
     path("queues/<uuid:uid>/agreement/", agreement.agreement, name="agreement"),
     path("queues/<uuid:uid>/agreement/report/", agreement.report, name="agreement_report"),

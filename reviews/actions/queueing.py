@@ -111,7 +111,9 @@ SETTINGS = (
 )
 
 
-def create_queue_like(*, actor: Any, queue: Queue, name: str, rubric: Rubric | None = None) -> Queue:
+def create_queue_like(
+    *, actor: Any, queue: Queue, name: str, rubric: Rubric | None = None, guideline: Guideline | None = None
+) -> Queue:
     """A new, open queue that is set up as this one is. Raises what `create_queue` raises."""
     settings = {field: getattr(queue, field) for field in SETTINGS}
     return create_queue(
@@ -119,7 +121,7 @@ def create_queue_like(*, actor: Any, queue: Queue, name: str, rubric: Rubric | N
         project=queue.project,
         name=name,
         rubric=rubric or queue.rubric,
-        guideline=queue.guideline,
+        guideline=guideline or queue.guideline,
         **settings,
     )
 

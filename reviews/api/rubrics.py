@@ -15,7 +15,7 @@ from reviews.errors import NotFound
 from reviews.models import Criterion, Guideline, GuidelineNote, Principle, Project, Rubric
 from reviews.queries.blind_item import criterion_of, rubric_of
 from reviews.queries.listings import guidelines_of, rubrics_of
-from reviews.queries.projects import rubric_by_uid
+from reviews.queries.projects import guideline_by_uid, rubric_by_uid
 from reviews.queries.questions import note_row
 from reviews.queries.rubric_versions import changes_between, open_work
 from reviews.queries.rubrics import principles_of, rubric_file
@@ -244,6 +244,13 @@ class RubricDetail(AssayView):
     def get(self, request: Request, slug: str, uid: UUID) -> Response:
         """A version as it was written, weights included: a file that can be sent back. For leads and engineers."""
         return Response(RubricFile(rubric_for(project_for(request.user, slug, "view_items"), uid)).data)
+
+
+def guideline_for(project: Project, uid: UUID) -> Guideline:
+    found = guideline_by_uid(project, uid)
+    if found is None:
+        raise NotFound("There is no such guideline in this project.")
+    return found
 
 
 def rubric_for(project: Project, uid: UUID) -> Rubric:

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from reviews.enums import QueueItemState, QueueState
-from reviews.models import Judgment, Project, Queue, Rubric
+from reviews.models import Guideline, Judgment, Project, Queue, Rubric
 from reviews.queries.rubrics import rubric_as_written
 
 # What is compared, and how a reader calls it.
@@ -169,9 +169,10 @@ def changes_between(before: Rubric, after: Rubric) -> list[Change]:
 # --- Open work --------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class OpenWork:
-    """A queue that judges by some version of a rubric, and how far it is."""
+    """A queue that judges by some version of a rubric or guideline, and how far it is."""
 
     queue: Queue
+    version: int
     collecting: int
     waiting: int
     settled: int
@@ -188,16 +189,30 @@ class OpenWork:
 
 
 def open_work(project: Project, name: str, *, but: Rubric | None = None) -> list[OpenWork]:
-    """Every queue that is not closed and judges by a version of this name, apart from one. Two queries."""
+    """Every queue that is not closed and judges by a rubric's version of this name, apart from one. Two queries."""
+    queues = Queue.objects.filter(project=project, rubric__name=name).exclude(rubric=but)
+    return [_work(queue, queue.rubric.version, judged) for queue, judged in _with_work(queues)]
+
+
+def open_work_by_guideline(project: Project, name: str, *, but: Guideline) -> list[OpenWork]:
+    """The same of a guideline."""
+    queues = Queue.objects.filter(project=project, guideline__name=name).exclude(guideline=but)
+    return [_work(queue, queue.guideline.version, judged) for queue, judged in _with_work(queues)]
+
+
+def _work(queue: Any, version: int, judged: int) -> OpenWork:
+    return OpenWork(queue, version, queue.collecting, queue.waiting, queue.settled, judged)
+
+
+def _with_work(queues: QuerySet[Queue]) -> list[tuple[Queue, int]]:
+    """Those that are not closed, with their items counted by state, each with how many judgments it has."""
 
     def in_state(state: QueueItemState) -> Count:
         return Count("queue_items", filter=Q(queue_items__state=state))
 
     queues = (
-        Queue.objects.filter(project=project, rubric__name=name)
-        .exclude(state=QueueState.CLOSED)
-        .exclude(rubric=but)
-        .select_related("rubric")
+        queues.exclude(state=QueueState.CLOSED)
+        .select_related("rubric", "guideline")
         .annotate(
             collecting=in_state(QueueItemState.COLLECTING),
             waiting=in_state(QueueItemState.WAITING),
@@ -211,6 +226,4 @@ def open_work(project: Project, name: str, *, but: Rubric | None = None) -> list
         .values_list("queue")
         .annotate(number=Count("pk"))
     )
-    return [
-        OpenWork(queue, queue.collecting, queue.waiting, queue.settled, judged.get(queue.pk, 0)) for queue in queues
-    ]
+    return [(queue, judged.get(queue.pk, 0)) for queue in queues]

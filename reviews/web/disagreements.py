@@ -30,6 +30,7 @@ from reviews.queries.alike import batches
 from reviews.queries.deciding import comparison_decision
 from reviews.queries.judging import context_of, run_map
 from reviews.queries.preferences import habits_of, reading_keys
+from reviews.queries.questions import notes_of
 from reviews.queries.referrals import decision_draft, first_answer, open_referral, other_queues, referrals_of, undoable
 from reviews.queries.resting import judgments_before_label
 from reviews.queries.reviewing import task_view
@@ -283,6 +284,7 @@ def _page(
         "queues": other_queues(queue),
         "undoable": settled and undoable(queue_item),
         "context": context_of(queue_item, reveal=True),
+        "notes": notes_of(queue.guideline, queue_item.item.policy),
         "task": task_view(queue_item.item, (), []) if not run else None,
         "outcome": run.outcome if run and Thing.OUTCOME in seen else None,
         "labels": queries.labels_of_item(queue_item) if Thing.LABEL in seen else [],

@@ -19,7 +19,7 @@ from reviews.models import Guideline, Project, Rubric
 from reviews.queries.projects import guideline_by_uid, guidelines, rubric_by_uid
 from reviews.queries.projects import rubrics as rubrics_of
 from reviews.queries.questions import all_notes, by_line, folded_text, notes_to_fold
-from reviews.queries.rubric_versions import changes_between, difference, open_work, versions_of
+from reviews.queries.rubric_versions import changes_between, difference, open_work, open_work_by_guideline, versions_of
 from reviews.queries.rubrics import as_asked, principles_of, rubric_as_written, rubric_file
 from reviews.web import rubric_builder
 from reviews.web.access import project_for, project_page
@@ -213,6 +213,8 @@ def guideline(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     notes = all_notes(found)
     context: dict[str, Any] = {
         "guideline": found,
+        "is_latest": not guidelines(project).filter(name=found.name, version__gt=found.version).exists(),
+        "work": open_work_by_guideline(project, found.name, but=found),
         "notes": by_line(notes),
         "on_policy": [note for note in notes if note.policy_id],
         "to_fold": sum(note.folded_into_id is None for note in notes),

@@ -4,12 +4,12 @@ import pytest
 
 from reviews.actions.dealing import claim
 from reviews.actions.routing import create_rule, remove_rule
-from reviews.actions.rubrics import write_rubric
+from reviews.actions.rubrics import write_guideline, write_rubric
 from reviews.actions.versions import move_queue, succeed_queue
 from reviews.enums import QueueState, Role
 from reviews.errors import Conflict, Forbidden, Invalid
 from reviews.models import Event, QueueItem
-from reviews.queries.rubric_versions import changes_between, open_work
+from reviews.queries.rubric_versions import changes_between, open_work, open_work_by_guideline
 from tests import factories as make
 from tests.reviews.api.talking import by
 
@@ -108,6 +108,27 @@ def test_what_is_unfinished_goes_to_a_new_queue_and_judgments_stay(project, lea)
     assert Event.objects.get(verb="queue.succeeded").data["items"] == 2
     with pytest.raises(Conflict, match="closed"):
         succeed_queue(actor=lea, queue=queue, rubric=after)
+
+
+def test_a_guideline_takes_over_as_a_rubric_does(project, lea):
+    fresh, begun = make.queue(project, items=2), make.queue(project, items=3, overlap=1)
+    judge(begun, make.expert(project, "Alice"))
+    name = begun.guideline.name
+    after = write_guideline(actor=lea, project=project, name=name, text="Money moves with a yes.")
+    work = {row.queue: row for row in open_work_by_guideline(project, name, but=after)}
+    assert (work[begun].version, work[begun].unfinished, work[begun].can_move) == (begun.guideline.version, 2, False)
+    moved = move_queue(actor=lea, queue=fresh, guideline=after)
+    assert (moved.guideline, moved.rubric) == (after, fresh.rubric)
+    assert Event.objects.get(verb="queue.moved").data["after"] == str(after)
+    made = succeed_queue(actor=lea, queue=begun, guideline=after)
+    assert (made.guideline, made.rubric, made.queue_items.count()) == (after, begun.rubric, 2)
+    assert made.name == f"{begun.name}, guideline {after.version}"
+    assert open_work_by_guideline(project, name, but=after) == []
+
+
+def test_a_take_over_names_a_version(project, lea):
+    with pytest.raises(Invalid, match="of the rubric, of the guideline, or of both"):
+        move_queue(actor=lea, queue=make.queue(project))
 
 
 def test_the_new_queue_is_set_up_as_the_old_one_and_gets_what_arrives(project, lea):

@@ -19,7 +19,7 @@ from reviews.actions.guideline_changes import draft_change
 from reviews.actions.norming import open_session, reveal
 from reviews.actions.referring import refer
 from reviews.actions.routing import create_rule
-from reviews.actions.rubrics import write_rubric
+from reviews.actions.rubrics import write_guideline, write_rubric
 from reviews.actions.webhooks import create_webhook
 from reviews.enums import Role
 from reviews.models import Assignment, Delivery, Event, QueueItem
@@ -113,6 +113,7 @@ TABLE = [
     ("get", "projects/{slug}/rubrics/{rubric}/", None, LEAD_ENGINEER),
     ("get", "projects/{slug}/rubrics/{rubric}/changes/?since={rubric}", None, LEAD_ENGINEER),
     ("post", "queues/{queue}/take-over/", {"rubric": "{later_rubric}", "how": "succeed"}, LEAD),
+    ("post", "queues/{queue}/take-over/", {"guideline": "{later_guideline}", "how": "succeed"}, LEAD),
     ("get", "projects/{slug}/queues/", None, MEMBERS),
     ("post", "projects/{slug}/queues/", {"name": "{new}", "rubric": "{rubric}", "guideline": "{guideline}"}, LEAD),
     ("get", "projects/{slug}/imports/", None, LEAD_ENGINEER),
@@ -406,6 +407,9 @@ def desk(settings):
     later = write_rubric(
         actor=people["lead"], project=project, name=queue.rubric.name, criteria=make.CRITERIA, unsure_allowed=True
     )
+    later_guideline = write_guideline(
+        actor=people["lead"], project=project, name=queue.guideline.name, text="Money moves with a yes."
+    )
     hook = create_webhook(actor=people["lead"], project=project, url="https://a.example.org/", events=["label.settled"])
     told = Event.objects.filter(project=project, verb="item.settled").first()
     delivery = Delivery.objects.create(webhook=hook, event=told, name="label.settled", state="delivered")
@@ -423,6 +427,7 @@ def desk(settings):
         "rubric": queue.rubric.uid,
         "later_rubric": later.uid,
         "guideline": queue.guideline.uid,
+        "later_guideline": later_guideline.uid,
         "item": settled.item.uid,
         "other": queue.queue_items.exclude(pk=settled.pk).first().item.uid,
         "beside": another_run(settled.item, make.STEPS[:3]).uid,

@@ -88,6 +88,13 @@ def test_the_outcome_is_not_there_before_the_item_is_settled(made):
     assert "secret-model-9" in client.get(place(made, row)).content.decode()
 
 
+def test_the_guideline_is_read_beside_the_decision(made):
+    page = enter(made.lead).get(place(made, by_gate(made))).content.decode()
+    assert 'popovertarget="guideline"' in page
+    assert f'<h2 id="guideline-title">{made.queue.guideline}</h2>' in page
+    assert made.queue.guideline.text.splitlines()[0].strip("# ") in page
+
+
 def test_the_cited_words_are_marked_in_the_run(made):
     page = enter(made.lead).get(place(made, by_gate(made))).content.decode()
     assert ">A-5071</mark>" in page

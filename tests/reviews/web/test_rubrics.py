@@ -151,6 +151,21 @@ def test_a_guideline_is_looked_at_before_it_is_saved(lea, project):
     assert "<strong>what was done</strong>" in client.get(answer.url).content.decode()
 
 
+def test_the_next_version_of_a_guideline_says_who_keeps_the_last_and_takes_over(lea, project):
+    queue, client = make.queue(project, items=2), enter(lea)
+    after = write_guideline(actor=lea, project=project, name=queue.guideline.name, text="Money moves with a yes.")
+    place = reverse("reviews:guideline", args=[project.slug, after.uid])
+    page = client.get(place).content.decode()
+    assert "Open work under other versions" in page
+    assert "Move the queue" in page
+    take_over = reverse("goldsets:take_over_guideline", args=[project.slug, after.uid])
+    answer = client.post(take_over, {"queue": queue.slug, "do": "move"}, follow=True)
+    queue.refresh_from_db()
+    assert queue.guideline == after
+    assert f"{queue.name} judges by {after} from now on." in answer.content.decode()
+    assert "Open work under other versions" not in client.get(place).content.decode()
+
+
 def test_a_guideline_runs_no_script(lea, project):
     guideline = write_guideline(
         actor=lea, project=project, name="Bad", text="<script>alert(1)</script> [x](javascript:1)"
