@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from goldsets.models import GoldPlacement
 from goldsets.queries.keeping import COUNTED_AGAIN_AFTER, KEPT_SECONDS, Marked, latest_event
+from goldsets.stats.pace import much_faster
 from reviews.models import Judgment, Queue
 from reviews.queries.agreement import QueueAgreement, agreement
 from reviews.queries.repeats import Within, within
@@ -22,7 +23,7 @@ FEW_JUDGMENTS = 2_000
 # Whoever looks at a queue's agreement gets fresh figures for so long, from a worker that counts ahead of them.
 WATCHED_SECONDS = 600
 # Raise it with every change of the classes that are kept.
-FORM = 3
+FORM = 4
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,11 @@ class Kept(Marked):
     counted_at: datetime
     mark: int
     marked_at: datetime | None
+
+    @property
+    def much_faster(self) -> dict[int, float]:
+        """Raters far faster than the others, with the seconds that the others usually take."""
+        return much_faster({rater: (work.n_judgments, work.median_seconds) for rater, work in self.work.items()})
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from goldsets.enums import GoldState
 from goldsets.models import GoldItem, GoldPlacement, GoldPolicy, GoldSchedule
+from goldsets.queries.agreement import Kept
 from goldsets.queries.gold import proposal_count
 from goldsets.queries.rationales import open_flags
 from goldsets.queries.stages import stopped_by_rule
@@ -176,8 +177,8 @@ def pool_of(queue: Queue, progress: Progress, raters: list[RaterToday]) -> GoldP
     )
 
 
-def hints(queue: Queue, seen: Overview, readings: tuple[str, ...]) -> list[Hint]:
-    """What is worth doing now, the most pressing first. `readings` are the sentences of the agreement."""
+def hints(queue: Queue, seen: Overview, kept: Kept | None) -> list[Hint]:
+    """What is worth doing now, the most pressing first. `kept` is the agreement as last counted, with its sentences."""
     progress, pool = seen.progress, seen.pool
     found = []
     if progress.waiting:
@@ -189,6 +190,7 @@ def hints(queue: Queue, seen: Overview, readings: tuple[str, ...]) -> list[Hint]
         found.append(Hint(words, "Approve", "goldsets:gold_proposals"))
     if moves := len(proposed_moves(queue)):
         found.append(Hint(f"{counted(moves, 'change')} of standing proposed by rule.", "Decide", "goldsets:raters"))
+    found += _much_faster(seen, kept) if kept else []
     if stopped := stopped_by_rule(queue):
         words = f"The stage was {stopped.get_state_display().lower()}: {stopped.why}"
         found.append(Hint(words, "See the stage", "goldsets:stages"))
@@ -208,10 +210,25 @@ def hints(queue: Queue, seen: Overview, readings: tuple[str, ...]) -> list[Hint]
         found.append(Hint(words, "Add gold", "goldsets:gold"))
     elif not pool.rate and progress.settled:
         found.append(Hint("No gold is mixed in, so nothing measures the raters.", "Set a rate", "goldsets:gold"))
+    readings = kept.found.readings if kept else ()
     found += [Hint(reading, "See agreement", "goldsets:agreement") for reading in readings[:3]]
     if queue.state == QueueState.PAUSED:
         found.append(Hint("The queue is paused.", "Settings", "reviews:queue_settings"))
     return found
+
+
+def _much_faster(seen: Overview, kept: Kept) -> list[Hint]:
+    names = {row.rater_id: row.rater for row in seen.raters if row.active}
+    return [
+        Hint(
+            f"{names[rater]} takes {kept.work[rater].median_seconds:.0f} s on an item, the others {usual:.0f} s. "
+            "That may be right; a few of these judgments are worth a look.",
+            "See the pace",
+            "goldsets:pace",
+        )
+        for rater, usual in kept.much_faster.items()
+        if rater in names
+    ]
 
 
 def counted(number: int, what: str) -> str:

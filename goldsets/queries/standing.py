@@ -67,13 +67,13 @@ class Lean:
 
     @property
     def short(self) -> str:
-        """One or two words for a table; empty where nothing differs."""
+        """A few words for a table; empty where nothing differs."""
         if self.p is None or not self.kinder + self.stricter:
             return ""
-        sure = "" if self.p <= LEAN_LEVEL else "not clearly "
-        return (
-            f"{sure}{'kind' if self.kinder > self.stricter else 'strict'}" if self.kinder != self.stricter else "even"
-        )
+        if self.kinder == self.stricter:
+            return "neither way"
+        way = "kinder" if self.kinder > self.stricter else "stricter"
+        return way if self.p <= LEAN_LEVEL else f"{way}, which may be chance"
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,8 @@ class RaterStanding:
     """One rater in one queue.
 
     `test` and `drift` count from `tested_from`. `missed` are the gold items they got wrong. `alpha_change` is how alpha
-    of the weakest criterion, named by `criterion_of_change`, changes without them. `with_others` and `alpha_change` are
+    of the weakest criterion, named by `criterion_of_change`, changes without them. `others_seconds` is what the others
+    usually take, where this rater is much faster, else None. `with_others` and `alpha_change` are
     None for who shares no item.
     """
 
@@ -115,6 +116,7 @@ class RaterStanding:
     simulated: bool
     n_judgments: int
     median_seconds: float | None
+    others_seconds: float | None
     state: str
     since: datetime | None
     tested_from: datetime | None
@@ -154,6 +156,7 @@ def queue_standing(queue: Queue, *, kept: Kept | None = None) -> list[RaterStand
     )
     with_others = {entry.rater_id: entry.with_others for entry in agreement.raters}
     weakest = agreement.weakest
+    much_faster = kept.much_faster
     change = {entry.rater_id: entry.change for entry in weakest.raters} if weakest else {}
     rows = []
     for member in Membership.objects.filter(project=queue.project_id).select_related("user"):
@@ -173,6 +176,7 @@ def queue_standing(queue: Queue, *, kept: Kept | None = None) -> list[RaterStand
                 simulated=member.simulated,
                 n_judgments=work[rater].n_judgments if rater in work else 0,
                 median_seconds=work[rater].median_seconds if rater in work else None,
+                others_seconds=much_faster.get(rater),
                 state=standing.state if standing else StandingState.ONBOARDING,
                 since=standing.since if standing else None,
                 tested_from=tested_from,

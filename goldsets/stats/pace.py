@@ -10,7 +10,7 @@ Seconds are compared on the log scale, where half and twice the time are equally
 Below twenty judgments, or where at least half of them do not differ, nothing is marked, and the reason is said.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,8 @@ RATER_FLOOR = 5
 LENGTH_GROUPS = 5
 MADS = 3
 SCALE = 1.4826
+# The share of the others' time below which somebody is much faster.
+FAR_BELOW = 0.2
 # On seconds that are counted whole, a spread below this is rounding.
 LEAST_SPREAD = 0.01
 
@@ -72,6 +74,22 @@ class Pace:
     raters: tuple[RaterPace, ...]
     apart: tuple[Apart, ...]
     words: str = ""
+
+
+def much_faster(medians: Mapping[int, tuple[int, float]]) -> dict[int, float]:
+    """Whoever takes less than a fifth of what the others usually take, with that: the median of the others' medians.
+
+    By rater, the number of judgments and the median of their seconds. Who has fewer than five, or no time, is passed
+    over, and at least two others are needed. A reason to look at a few judgments, and nothing more: some runs are
+    quickly judged.
+    """
+    known = {rater: seconds for rater, (n, seconds) in medians.items() if n >= RATER_FLOOR and seconds}
+    found = {}
+    for rater, seconds in known.items():
+        others = [value for other, value in known.items() if other != rater]
+        if len(others) >= 2 and seconds < FAR_BELOW * (usual := float(np.median(others))):
+            found[rater] = usual
+    return found
 
 
 def pace(times: Sequence[Timed]) -> Pace:

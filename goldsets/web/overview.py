@@ -32,8 +32,7 @@ def queue_overview(request: HttpRequest, uid: str) -> HttpResponse:
     queue = queue_for(request, uid, "view_agreement")
     seen = overview(queue)
     agreement = look_at_agreement(queue)
-    readings = agreement.kept.found.readings if agreement.kept else ()
-    context: dict[str, Any] = {"seen": seen, "hints": hints(queue, seen, readings)}
+    context: dict[str, Any] = {"seen": seen, "hints": hints(queue, seen, agreement.kept)}
     return queue_page(request, "goldsets/overview.html", queue=queue, at="overview", **context)
 
 

@@ -335,7 +335,7 @@ def test_audits_on_which_people_differ_end_it_and_its_labels_since_are_asked_aga
     event = Event.objects.get(verb="stage.rolled_back")
     assert (event.actor, event.data["given_back"], event.data["queue"]) == (None, 1, str(queue.uid))
     assert Delivery.objects.get().name == "stage.stopped"
-    said = [hint.words for hint in hints(queue, overview(queue), ())]
+    said = [hint.words for hint in hints(queue, overview(queue), None)]
     assert any(words.startswith("The stage was rolled back") for words in said)
     (late,) = stages.more(queue, REFUND)
     assert run_stage(stage_id=stage.pk) == {}

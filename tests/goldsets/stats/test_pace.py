@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldsets.stats.pace import FLOOR, Timed, pace
+from goldsets.stats.pace import FLOOR, Timed, much_faster, pace
 from reviews.stats.result import Reason
 
 
@@ -28,6 +28,13 @@ def test_below_six_there_is_a_median_without_an_interval():
     found = pace([Timed(1, seconds, 5) for seconds in (10, 20, 40)])
     assert (found.median.value, found.median.low, found.median.reason) == (20, None, Reason.BELOW_FLOOR)
     assert found.median.words == "3 judgments give no 95% interval; it takes 6."
+
+
+def test_who_takes_less_than_a_fifth_of_the_others_time_is_much_faster():
+    """The others of rater 1 take 50 and 70 s, so 60 s is usual; who has four judgments, or no time, is not asked."""
+    assert much_faster({1: (20, 2), 2: (20, 50), 3: (20, 70), 4: (4, 1), 5: (20, 0)}) == {1: 60}
+    assert much_faster({1: (20, 12), 2: (20, 50), 3: (20, 70)}) == {}
+    assert much_faster({1: (20, 2), 2: (20, 50)}) == {}
 
 
 def test_nothing_at_all_is_said_in_words():

@@ -74,3 +74,18 @@ def test_an_empty_queue_and_others_than_leads(project, alice):
     assert "There is no judgment with a time yet." in enter(make.lead_of(project)).get(page).content.decode()
     assert enter(alice).get(page).status_code == 403
     assert enter(make.person("Sam")).get(page).status_code == 404
+
+
+def test_a_rater_much_faster_than_the_others_is_worth_a_look_and_no_more(project, alice):
+    """Alice takes 2 s on each of six runs, Bob 55 and Charlie 65: the overview and the list of raters say so."""
+    queue = make.queue(project, items=6, overlap=3)
+    for rater, seconds in ((alice, 2), (make.expert(project, "Bob"), 55), (make.expert(project, "Charlie"), 65)):
+        for _ in range(6):
+            judge(queue, rater, seconds)
+    client = enter(make.lead_of(project))
+    overview = client.get(reverse("goldsets:overview", args=[queue.uid])).content.decode()
+    assert "Alice takes 2 s on an item, the others 60 s. That may be right" in overview
+    assert "Bob takes" not in overview
+    raters = client.get(reverse("goldsets:raters", args=[queue.uid])).content.decode()
+    assert raters.count("others 1 min") == 1
+    assert '<th scope="col" class="n">Drift</th>' in raters
