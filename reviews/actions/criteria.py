@@ -12,12 +12,12 @@ MAX_OPTIONS = 40
 MAX_STRENGTH = 3
 KEY = re.compile(r"^[a-z][a-z0-9_]{0,39}$")
 TEXTS = ("key", "title", "question", "hint", "kind", "block", "evidence", "scope")
-# What a level is called in each kind that has some.
+# What levels are called in each kind that has some, all and one, and how many it has.
 LEVELS = {
-    CriterionKind.ORDINAL: ("Ordered levels", 2, MAX_LEVELS),
-    CriterionKind.CHOICE: ("Options", 2, MAX_OPTIONS),
-    CriterionKind.MULTI_CHOICE: ("Options", 1, MAX_OPTIONS),
-    CriterionKind.PREFERENCE: ("Reasons", 0, MAX_OPTIONS),
+    CriterionKind.ORDINAL: ("Ordered levels", "level", 2, MAX_LEVELS),
+    CriterionKind.CHOICE: ("Options", "option", 2, MAX_OPTIONS),
+    CriterionKind.MULTI_CHOICE: ("Options", "option", 1, MAX_OPTIONS),
+    CriterionKind.PREFERENCE: ("Reasons", "reason", 0, MAX_OPTIONS),
 }
 
 
@@ -114,9 +114,7 @@ class _Criterion:
             self.wrong("required", "A gate is always asked.")
 
     def _check_block(self, texts: dict[str, str]) -> None:
-        if texts["kind"] == CriterionKind.ORDINAL and texts["block"] not in Block.values:
-            self.wrong("block", f"The block must be one of {', '.join(Block.values)}.")
-        elif texts["block"] and texts["block"] not in Block.values:
+        if texts["block"] and texts["block"] not in Block.values:
             self.wrong("block", f"The block is empty or one of {', '.join(Block.values)}.")
 
     def _levels(self, kind: CriterionKind) -> list[dict[str, Any]]:
@@ -125,26 +123,27 @@ class _Criterion:
             if levels:
                 self.wrong("levels", "This kind of question has no levels.")
             return []
-        words, least, most = LEVELS[kind]
+        words, one, least, most = LEVELS[kind]
         if not isinstance(levels, Sequence) or isinstance(levels, str) or not least <= len(levels) <= most:
             self.wrong("levels", f"{words} are {least} to {most}, each with value, name and anchor.")
             return []
-        read = [self._level(level) for level in levels]
+        read = [self._level(level, one) for level in levels]
         values: list[Any] = [level["value"] for level in read]
         if None not in values and values != sorted(set(values)):
             self.wrong("levels", f"{words} stand in ascending order, each value once.")
         return read
 
-    def _level(self, level: Any) -> dict[str, Any]:
+    def _level(self, level: Any, one: str) -> dict[str, Any]:
         level = level if isinstance(level, Mapping) else {}
         value, name, anchor = level.get("value"), _text(level.get("name")), _text(level.get("anchor"))
         example = _text(level.get("example"))
         if type(value) is not int or not 0 <= value <= 100:
-            self.wrong("levels", "Each level has a whole number from 0 to 100 as its value.")
+            self.wrong("levels", f"Each {one} has a whole number from 0 to 100 as its value.")
             value = None
         elif not name or len(name) > 40 or len(anchor) > 500 or len(example) > 2000:
             self.wrong(
-                "levels", "A level has a name of 1 to 40 characters, an anchor up to 500, an example up to 2,000."
+                "levels",
+                f"Each {one} has a name of 1 to 40 characters, an anchor of up to 500, an example of up to 2,000.",
             )
         return {"value": value, "name": name, "anchor": anchor} | ({"example": example} if example else {})
 

@@ -226,6 +226,14 @@ def _copy_of(criteria: list[dict[str, Any]], place: int) -> dict[str, Any]:
     return {**row, "key": key, "levels": [dict(level) for level in row["levels"]]}
 
 
+def told_once(rubric: dict[str, Any], errors: dict[str, str]) -> dict[str, str]:
+    """The mistakes without those about the key of what has no title: it is made from the title once there is one."""
+    keys = {
+        f"criteria.{number}.key" for number, row in enumerate(rubric["criteria"]) if not (row["key"] or row["title"])
+    }
+    return {name: sentence for name, sentence in errors.items() if name not in keys}
+
+
 # --- What the page needs beside it ------------------------------------------------------------------------------------
 def furnished(rubric: dict[str, Any], *, errors: dict[str, str], focus: str = "") -> list[dict[str, Any]]:
     """Each criterion with its errors, the keys of its options, what it may depend on, and where to go on."""

@@ -121,7 +121,7 @@ def new_rubric(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         made = write_rubric(actor=request.user, project=project, **draft)
     except Invalid as error:
-        return _builder(request, project, draft, errors=error.errors)
+        return _builder(request, project, draft, errors=rubric_builder.told_once(draft, error.errors))
     except Conflict as error:
         return _builder(request, project, draft, errors={"name": error.message})
     messages.success(request, f"{made} is saved. It never changes; a change is the next version.")

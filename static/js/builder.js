@@ -38,6 +38,17 @@ function press(what) {
   button.click();
 }
 
+// --- Mistakes -------------------------------------------------------------------------------------------------------
+// Whoever saved at the foot of the page is led to the first thing that needs a look.
+document.addEventListener("htmx:afterSettle", () => {
+  const wrong = form()?.querySelector(":scope > [role=alert]") && form().querySelector("[aria-invalid], .need");
+  if (!wrong) return;
+  const fields = "input:not([type=hidden]), select, textarea";
+  const field = wrong.matches(fields) ? wrong : wrong.closest(".field-row, .levels-edit, .card, .choice-row")?.querySelector(fields);
+  (field ?? wrong).scrollIntoView({ block: "center" });
+  field?.focus({ preventScroll: true });
+});
+
 // --- Order ----------------------------------------------------------------------------------------------------------
 document.addEventListener("keydown", (event) => {
   if (!event.altKey || !["ArrowUp", "ArrowDown"].includes(event.key)) return;

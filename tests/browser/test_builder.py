@@ -36,3 +36,18 @@ def test_a_lead_sees_what_raters_will_see_and_moves_criteria(
     page.locator("#name").press("Enter")
     expect(page.locator("h1")).to_contain_text("Task review 1")
     context.close()
+
+
+def test_who_saves_too_early_is_led_to_the_first_mistake(
+    browser: Any, live_server: Any, sign_in: Callable[[Any, Any], None]
+) -> None:
+    project = make.project()
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    sign_in(context, make.lead_of(project))
+    page = context.new_page()
+    page.goto(f"{live_server.url}{reverse('reviews:rubric_new', args=[project.slug])}?start=task")
+    page.fill("#criteria-1-title", "")
+    page.get_by_role("button", name="Save this version").click()
+    expect(page.locator("#criteria-1-title")).to_be_focused()
+    expect(page.locator("#criteria-1-title-error")).to_be_in_viewport()
+    context.close()

@@ -32,7 +32,7 @@ def criterion(draw, number):
         row["levels"] = draw(levels())
     if kind == "number":
         row["settings"] = {"min": draw(st.integers(-9, 0)), "max": draw(st.floats(0, 9)), "unit": draw(TEXT)}
-    row["block"] = "process" if kind == "ordinal" else draw(st.sampled_from(["", "process"]))
+    row["block"] = draw(st.sampled_from(["", "process"]))
     return row | {"required": draw(st.booleans()), "weight": draw(st.none() | st.integers(0, 1000))}
 
 

@@ -92,6 +92,16 @@ def test_a_level_is_added_and_taken_out(lea, project):
     assert [level["name"] for level in levels] == ["Sound", "Strong"]
 
 
+def test_without_a_title_nothing_is_said_of_the_key_that_is_made_from_it(lea, project):
+    answer = enter(lea).post(new_rubric(project), entered(**{"criteria-1-title": "", "criteria-1-key": ""}))
+    assert list(answer.context["errors"]) == ["criteria.1.title"]
+
+
+def test_ordered_levels_may_be_of_no_grade(lea, project):
+    assert enter(lea).post(new_rubric(project), entered(**{"criteria-1-block": ""})).status_code == 302
+    assert Rubric.objects.get().criteria.get(kind="ordinal").block == ""
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -101,8 +111,8 @@ def test_a_level_is_added_and_taken_out(lea, project):
         ({"criteria-1-title": ""}, "Give a title"),
         ({"criteria-1-levels-1-value": "0"}, "ascending order"),
         ({"criteria-1-levels-1-value": "many"}, "whole number"),
-        ({"criteria-1-levels-1-name": ""}, "A level has a name"),
-        ({"criteria-1-block": "soul"}, "The block must be one of"),
+        ({"criteria-1-levels-1-name": ""}, "Each level has a name"),
+        ({"criteria-1-block": "soul"}, "The block is empty or one of"),
     ],
 )
 def test_a_mistake_is_said_and_nothing_is_lost(lea, project, changes, said):
