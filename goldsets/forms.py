@@ -46,6 +46,21 @@ class QueueWithGoldForm(NewQueueForm):
     gold_rate = RateForm.base_fields["gold_rate"]
     field_order = [*NewQueueForm.field_order, "gold_rate"]
 
+    @property
+    def first(self) -> list[forms.BoundField]:
+        """What every queue has to be told."""
+        return [self[name] for name in ("name", "rubric", "guideline", "overlap", "settle_rule", "gold_rate")]
+
+    @property
+    def more(self) -> list[forms.BoundField]:
+        """What does well as it is."""
+        first = {field.name for field in self.first}
+        return [self[name] for name in self.fields if name not in first]
+
+    @property
+    def more_is_wrong(self) -> bool:
+        return any(field.errors for field in self.more)
+
 
 class DatasetForm(forms.Form):
     name = forms.CharField(max_length=120)

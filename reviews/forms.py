@@ -83,22 +83,22 @@ class QueueSettingsForm(forms.Form):
         initial=0,
         min_value=0,
         max_value=20,
-        label="Where raters differ, ask up to so many",
-        help_text="One more person at a time, before a lead is asked. 0: nobody more than the overlap.",
+        label="Where raters differ, ask at most",
+        help_text="So many people in all, one more at a time, before a lead is asked. 0: nobody more than the overlap.",
     )
     sure_from = forms.FloatField(
         required=False,
         initial=0,
         min_value=0,
         max_value=0.999,
-        label="And where their answer is less probable than",
-        help_text="By the raters' own errors, found from all judgments; such as 0.9. 0: only where they differ.",
+        label="Ask one more while the answer is less sure than",
+        help_text="A probability, such as 0.9, by the raters' own errors found from all judgments. 0: only where they differ.",
     )
     domains = forms.CharField(
         required=False,
         max_length=600,
-        label="Only raters who know one of",
-        help_text="Fields with commas between, as noted of people; such as law, billing. Empty: everybody.",
+        label="Only raters who know one of these fields",
+        help_text="With commas between, as noted of people; such as law, billing. Empty: everybody.",
     )
     repeat_rate = forms.FloatField(
         required=False,
@@ -114,8 +114,8 @@ class QueueSettingsForm(forms.Form):
         initial=20,
         min_value=1,
         max_value=1000,
-        label="And that after so many others",
-        help_text="At least so many items lie between the two judgments.",
+        label="Others between the two, at least",
+        help_text="How many other items lie between two judgments of the same one.",
     )
     lead_answers_first = forms.BooleanField(
         required=False,
@@ -127,8 +127,8 @@ class QueueSettingsForm(forms.Form):
 class NewQueueForm(QueueSettingsForm):
     """A queue with what stays as it is for good."""
 
-    rubric = forms.ModelChoiceField(queryset=None, empty_label=None)
-    guideline = forms.ModelChoiceField(queryset=None, empty_label=None)
+    rubric = forms.ModelChoiceField(queryset=None, empty_label="choose one")
+    guideline = forms.ModelChoiceField(queryset=None, empty_label="choose one")
     overlap = forms.IntegerField(initial=2, min_value=1, max_value=20, help_text="How many people judge each item.")
     order = forms.ChoiceField(choices=QueueOrder)
     shows_prelabel = forms.BooleanField(
@@ -143,8 +143,10 @@ class NewQueueForm(QueueSettingsForm):
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["rubric"].queryset = rubrics(project)
-        self.fields["guideline"].queryset = guidelines(project)
+        for name, versions in (("rubric", rubrics(project)), ("guideline", guidelines(project))):
+            self.fields[name].queryset = versions
+            # Where there is one alone, nobody has to choose.
+            self.fields[name].empty_label = None if versions.count() == 1 else self.fields[name].empty_label
 
 
 class ImportForm(forms.Form):

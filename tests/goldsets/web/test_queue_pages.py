@@ -11,6 +11,7 @@ from goldsets.models import GoldItem, GoldPolicy
 from goldsets.queries.overview import overview
 from reviews.actions.dealing import claim
 from reviews.actions.judging import submit
+from reviews.actions.rubrics import write_guideline
 from reviews.enums import QueueItemState
 from reviews.models import Queue
 from tests import factories as make
@@ -70,6 +71,22 @@ def test_a_rate_that_is_too_high_makes_no_queue(made):
     assert answer.context["form"].errors["gold_rate"]
     assert "Late orders" in answer.content.decode()
     assert Queue.objects.count() == 1
+
+
+def test_no_guideline_is_chosen_for_whoever_opens_a_queue_unless_there_is_one_alone(made):
+    place = reverse("goldsets:queue_new", args=[made.project.slug])
+    alone = enter(made.lead).get(place).context["form"]["guideline"].field.choices
+    assert [words for _value, words in alone] == [str(made.queue.guideline)]
+    write_guideline(actor=made.lead, project=made.project, name="Another desk", text="Be kind.")
+    form = enter(made.lead).get(place).context["form"]
+    assert [words for _value, words in form["guideline"].field.choices][0] == "choose one"
+    assert form["guideline"].value() is None
+
+
+def test_what_does_well_as_it_is_stands_folded_until_it_is_wrong(made):
+    place = reverse("goldsets:queue_new", args=[made.project.slug])
+    assert '<details class="more-fields">' in enter(made.lead).get(place).content.decode()
+    assert '<details class="more-fields" open>' in new_queue(made, lease_minutes="0").content.decode()
 
 
 def test_a_rubric_of_another_project_cannot_be_chosen(made):
