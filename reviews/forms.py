@@ -92,7 +92,7 @@ class QueueSettingsForm(forms.Form):
         min_value=0,
         max_value=0.999,
         label="Ask one more while the answer is less sure than",
-        help_text="A probability, such as 0.9, by the raters' own errors found from all judgments. 0: only where they differ.",
+        help_text="A probability, such as 0.9, by the raters' own errors, found from all. 0: only where they differ.",
     )
     domains = forms.CharField(
         required=False,

@@ -97,7 +97,8 @@ def _headline(reviewer: Reviewer, assurance: Mapping[str, Any]) -> str:
     failing = sum(proof["holds"] is False for proof in assurance["proofs"])
     asked = sum(proof["holds"] is not None for proof in assurance["proofs"])
     if reviewer.state == ReviewerState.REFUSED:
-        return f"Refused: not preserved. {failing} of {asked} proofs {'does' if failing == 1 else 'do'} not hold."
+        fails = f"{failing} of {asked} proofs {'does' if failing == 1 else 'do'} not hold."
+        return f"Refused: it is not shown that it judges as the experts do. {fails}"
     if reviewer.state == ReviewerState.SIGNED:
         return f"Signed by {reviewer.signed_by}. All {asked} proofs hold."
     if reviewer.state == ReviewerState.EXPIRED:

@@ -122,12 +122,12 @@ def _new_person(*, email: str, name: str) -> Any:
         validate_email(email)
         MaxLengthValidator(EMAIL_LENGTH)(email)
     except ValidationError:
-        errors["email"] = "This is not an e-mail address."
+        errors["email"] = "This is not an email address."
     if not name or len(name) > 100:
         errors["name"] = "Give your name, up to 100 characters."
     if errors:
         raise Invalid(errors)
-    taken = Invalid({"email": "Somebody with this e-mail has an account. Sign in, then open the link again."})
+    taken = Invalid({"email": "Somebody with this email address has an account. Sign in, then open the link again."})
     if users.filter(email__iexact=email).exists():
         raise taken
     try:

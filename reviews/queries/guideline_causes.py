@@ -7,7 +7,7 @@ and what raters wrote, and where nobody wrote anything, the criterion's title.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Any
@@ -37,12 +37,16 @@ CAUSES = [code for code in ReasonCode.values if code != ReasonCode.RATER_ERROR]
 
 @dataclass(frozen=True)
 class Signal:
-    """One criterion of one decided item on which raters differed, with what was written about it."""
+    """One criterion of one decided item on which raters differed, with what was written about it and by whom."""
 
     queue_item: QueueItem
     criterion: str
     reason: str
-    text: str
+    said: tuple[tuple[str, str], ...]
+
+    @property
+    def text(self) -> str:
+        return " ".join(words for _who, words in self.said) or self.criterion
 
 
 @dataclass(frozen=True)
@@ -67,8 +71,9 @@ class Cause:
         return [(str(ReasonCode(code).label), n) for code, n in Counter(s.reason for s in self.signals).most_common()]
 
     @property
-    def examples(self) -> list[str]:
-        return [signal.text for signal in self.signals[:3]]
+    def examples(self) -> list[tuple[tuple[str, str], ...]]:
+        """What was written, as (who, words), where somebody wrote anything."""
+        return [signal.said for signal in self.signals if signal.said][:3]
 
 
 def causes(guideline: Guideline) -> list[Cause]:
@@ -104,17 +109,18 @@ def _signals(guideline: Guideline) -> list[Signal]:
             queue_item=value.adjudication.queue_item,
             criterion=value.criterion.title,
             reason=value.reason_code,
-            text=_text(value, said),
+            said=tuple(_said(value, said)),
         )
         for value in decided
     ]
 
 
-def _text(value: AdjudicatedValue, said: dict[tuple[int, int], list[str]]) -> str:
+def _said(value: AdjudicatedValue, of_raters: dict[tuple[int, int], list[str]]) -> Iterator[tuple[str, str]]:
     row = value.adjudication.queue_item
-    of_raters = [*said.get((row.pk, value.criterion_id), []), *said.get((row.pk, 0), [])]
-    words = [value.note, value.adjudication.note, *of_raters]
-    return " ".join(filter(None, words)) or value.criterion.title
+    for words in filter(None, [value.note, value.adjudication.note]):
+        yield "Lead", words
+    for words in filter(None, [*of_raters.get((row.pk, value.criterion_id), []), *of_raters.get((row.pk, 0), [])]):
+        yield "Rater", words
 
 
 def _words_of_raters(rows: Sequence[QueueItem]) -> dict[tuple[int, int], list[str]]:

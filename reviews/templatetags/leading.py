@@ -46,10 +46,10 @@ def signed(estimate: Estimate) -> str:
 
 @register.filter
 def chance(p: float | None) -> str:
-    """ "p 0.012", "p below 0.001", or a dash where nothing can be tested."""
+    """ "p 0.012", "p < 0.001", or a dash where nothing can be tested."""
     if p is None:
         return DASH
-    return f"p {p:.3f}" if p >= 0.001 else "p below 0.001"
+    return f"p {p:.3f}" if p >= 0.001 else "p < 0.001"
 
 
 @register.filter

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from reviews.actions.projects import accept_invitation, open_invitation
 from reviews.enums import Role
-from reviews.errors import AssayError, Invalid
+from reviews.errors import AssayError, Conflict, Invalid
 from reviews.queries.home import home_page
 from reviews.queries.judging import judged_today
 from reviews.queries.training import first_practice
@@ -18,6 +18,7 @@ from reviews.web.refusals import refusal
 
 # New people come in by their link; which backend they sign in through later does not matter here.
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
+CLOSED = "This invitation cannot be used"
 
 
 @require_safe
@@ -35,7 +36,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     try:
         invitation = open_invitation(token=token)
     except AssayError as error:
-        return refusal(request, error, href="/", action="Sign in")
+        return refusal(request, error, title=CLOSED, href="/", action="Sign in")
     given = {"email": request.POST.get("email", ""), "name": request.POST.get("name", "")}
     errors: dict[str, str] = {}
     if request.method == "POST":
@@ -43,6 +44,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
             membership = accept_invitation(token=token, user=request.user, **given)
         except Invalid as error:
             errors = error.errors
+        except Conflict as error:
+            return refusal(request, error, title=CLOSED)
         else:
             if not request.user.is_authenticated:
                 login(request, membership.user, backend=BACKEND)

@@ -12,7 +12,7 @@ TITLES = {
     400: "That did not work",
     403: "This is not open to you",
     404: "There is nothing here",
-    409: "Something else was first",
+    409: "This cannot be done as things stand",
     422: "Something is missing",
 }
 

@@ -97,7 +97,11 @@ def test_a_cascade_is_compiled_of_rules_on_its_page(few, engineer):
 def test_a_refusal_says_first_what_is_missing(few, lead, engineer):
     row = run_compile(reviewer_id=start_compile(actor=engineer, queue=few, criterion="authorised").pk)
     text = page(lead, "reviewer", row.uid)
-    assert text.index("Refused: not preserved.") < text.index("17 more fails") < text.index("What was proven")
+    assert (
+        text.index("Refused: it is not shown that it judges as the experts do.")
+        < text.index("17 more fails")
+        < text.index("What was proven")
+    )
     assert "Sign</button>" not in text
     assert "none: nothing was fitted" in text
 

@@ -16,7 +16,7 @@ from tests.reviews.web.test_judging import enter
 
 pytestmark = pytest.mark.django_db
 
-TEXT = "Count a late refund as done once it is paid.\n\nAsk for consent before an account is closed."
+TEXT = "*Count* a late refund as done once it is paid.\n\nAsk for consent before an account is closed."
 CHANGED = TEXT + "\n\nA refund is late after ten days."
 LATE, CONSENT = "Is the late refund done?", "Consent to the account closing came afterwards."
 
@@ -116,6 +116,8 @@ def test_only_leads_draft_and_the_page_leads_to_it(lead, queue):
     client, slug = enter(lead), queue.project.slug
     page = client.get(reverse("reviews:guideline_causes", args=[slug, queue.guideline.uid])).content.decode()
     assert "Nearest to line" in page
+    assert "Count a late refund" in page
+    assert f'<p dir="auto"><b>Lead</b> {LATE}</p><p dir="auto"><b>Rater</b> {LATE}</p>' in page
     address = reverse("reviews:guideline_draft", args=[slug, queue.guideline.uid])
     assert client.post(address, {"text": TEXT}).status_code == 422
     made = client.post(address, {"text": CHANGED, "touched": [rows(queue)[0].uid], "line": "1"})

@@ -104,7 +104,7 @@ def test_mistakes_are_named_and_the_link_stays_good(link):
     answer = Client().post(link, {"name": "", "email": "nonsense"})
     assert answer.status_code == 422
     assert "Give your name" in answer.content.decode()
-    assert "This is not an e-mail address." in answer.content.decode()
+    assert "This is not an email address." in answer.content.decode()
     assert Invitation.objects.get().used_at is None
 
 
@@ -128,13 +128,14 @@ def test_a_link_that_does_not_work_says_why_in_one_sentence(link, change, status
     answer = Client().get(link)
     assert answer.status_code == status
     assert sentence in answer.content.decode()
+    assert "<h1>This invitation cannot be used</h1>" in answer.content.decode()
 
 
 @pytest.mark.parametrize("address", ["a@" + f"{'b' * 60}." * 4 + "example.org", "a@b", "", "@", "x" * 400])
 def test_an_address_that_cannot_be_one_is_refused_in_words(link, address):
     answer = Client().post(link, {"email": address, "name": "Bob"})
     assert answer.status_code == 422
-    assert "This is not an e-mail address." in answer.content.decode()
+    assert "This is not an email address." in answer.content.decode()
 
 
 @pytest.mark.django_db(transaction=True)
