@@ -11,10 +11,11 @@ from goldsets.queries.ledger import Line
 from goldsets.queries.pace import QueuePace
 from goldsets.queries.repeats import Repeats
 from goldsets.queries.standing import RaterStanding
-from goldsets.stats.calibration import Calibration
+from goldsets.stats.calibration import Calibration, Cut
 from goldsets.stats.instrument import Sensitivity
 from goldsets.stats.parting import Watched
 from reviews.queries.agreement import TENTATIVE, CriterionAgreement, QueueAgreement
+from reviews.queries.items import family_words
 from reviews.stats.result import Estimate, HypothesisTest
 
 WIDTH = 680
@@ -91,7 +92,11 @@ def agreement_figure(agreement: QueueAgreement) -> Figure:
 def parts_figure(criterion: CriterionAgreement) -> Figure:
     """Alpha on one criterion within each part of the answers that says enough."""
     return dot_and_whisker(
-        [(cut.key, f"{cut.dimension} {cut.part}", cut.alpha) for cut in criterion.cuts if cut.alpha.defined],
+        [
+            (cut.key, f"{cut.dimension} {family_words(cut.part)}", cut.alpha)
+            for cut in criterion.cuts
+            if cut.alpha.defined
+        ],
         label=f"Alpha on {criterion.title} by part with 95% intervals; the table below has the same numbers",
         reference=TENTATIVE,
         weak_below=TENTATIVE,
@@ -608,10 +613,14 @@ def cuts_figure(found: Calibration) -> Figure | None:
         return None
     overall = found.errors.false_positive_rate.value
     return dot_and_whisker(
-        [(cut.key, cut.title, cut.errors.false_positive_rate) for cut in told],
+        [(cut.key, _cut_title(cut), cut.errors.false_positive_rate) for cut in told],
         label="False positives by part with Wilson's 95% intervals; the table below has the same numbers",
         reference=overall,
     )
+
+
+def _cut_title(cut: Cut) -> str:
+    return f"family {family_words(cut.part)}" if cut.dimension == "family" else cut.title
 
 
 # --- Parting: what the grader says and what experts say, part by part -------------------------------------------------

@@ -11,7 +11,7 @@ from reviews.arrival import in_a_line, read_conditions
 from reviews.enums import ItemKind, Provenance, QueueOrder, RedactionKind, Role, SettleRule, Tier, Verifiability
 from reviews.errors import Conflict, Invalid
 from reviews.models import ArrivalRule, Masking, Project, Redaction
-from reviews.queries.items import queues_for, queues_to_fill
+from reviews.queries.items import family_words, queues_for, queues_to_fill
 from reviews.queries.projects import guidelines, rubrics
 from reviews.trajectories.detect import AUTO, FORMATS
 
@@ -207,7 +207,7 @@ class FillForm(forms.Form):
 
     def __init__(self, *args: Any, families: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["family"].choices = [("", "every family"), *((name, name) for name in families)]
+        self.fields["family"].choices = [("", "every family"), *((name, family_words(name)) for name in families)]
 
 
 class RuleForm(forms.Form):
@@ -366,7 +366,7 @@ class ByTaskForm(forms.Form):
 
     def __init__(self, *args: Any, project: Project, families: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["family"].choices = [("", "every family"), *((name, name) for name in families)]
+        self.fields["family"].choices = [("", "every family"), *((name, family_words(name)) for name in families)]
         self.fields["queue"].queryset = queues_for(project, ItemKind.COMPARISON)
 
 

@@ -125,6 +125,11 @@ def candidate_rows(item: Item, seen: frozenset[Thing]) -> list[CandidateRow]:
     ]
 
 
+def family_words(family: str) -> str:
+    """A family's name as people read it; addresses, filters and files have it as it is."""
+    return family.replace("_", " ")
+
+
 def letter_of(place: int) -> str:
     """What a candidate is called: by its place on a rater's screen, or for leads by its place in the item."""
     return chr(ord("A") + place - 1)

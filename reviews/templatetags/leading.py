@@ -6,7 +6,7 @@ from typing import Any
 
 from django import template
 
-from reviews.queries.items import letter_of
+from reviews.queries.items import family_words, letter_of
 from reviews.stats.result import Estimate
 
 register = template.Library()
@@ -24,6 +24,9 @@ def at(known: Mapping[Any, Any], key: Any) -> Any:
 def item_at(row: Sequence[Any], place: int) -> Any:
     """The entry at a place that is itself a variable."""
     return row[place]
+
+
+register.filter("family_words", family_words)
 
 
 @register.filter

@@ -408,7 +408,7 @@ def desk(settings):
         actor=people["lead"], project=project, name=queue.rubric.name, criteria=make.CRITERIA, unsure_allowed=True
     )
     later_guideline = write_guideline(
-        actor=people["lead"], project=project, name=queue.guideline.name, text="Money moves with a yes."
+        actor=people["lead"], project=project, name="Support desk, anew", text="Money moves with a yes."
     )
     hook = create_webhook(actor=people["lead"], project=project, url="https://a.example.org/", events=["label.settled"])
     told = Event.objects.filter(project=project, verb="item.settled").first()

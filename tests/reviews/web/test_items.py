@@ -44,6 +44,16 @@ def test_what_graders_said_later_too_is_read_by_who_may_know_how_the_run_ended(m
         assert [score["value"] for score in answer.get("later_scores", ())] == [0.25] * seen
 
 
+def test_a_family_is_read_as_words_and_asked_for_by_its_name(made):
+    make.item(made.project, family="duplicate_charge")
+    place = reverse("reviews:items", args=[made.project.slug])
+    answer = enter(made.lead).get(place, {"family": "duplicate_charge"})
+    assert answer.context["page"].paginator.count == 1
+    page = answer.content.decode()
+    assert "<td>duplicate charge</td>" in page
+    assert '<option value="duplicate_charge" selected>duplicate charge</option>' in page
+
+
 def test_a_lead_finds_nothing_by_outcome_or_model(made):
     place = reverse("reviews:items", args=[made.project.slug])
     page = enter(made.lead).get(place, {"model": "another-model", "result": "crash"})
