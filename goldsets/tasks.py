@@ -15,7 +15,7 @@ from goldsets.actions.rationales import hear
 from goldsets.actions.splitting import deal_new_families
 from goldsets.actions.staging import run_stage
 from goldsets.actions.standing import review_standings
-from goldsets.models import GraderVersion
+from goldsets.models import DatasetVersion, GraderVersion
 from goldsets.queries.agreement import (
     Seen,
     count_agreement,
@@ -38,12 +38,14 @@ from goldsets.queries.calibration import (
     seen_watch,
     watching,
 )
+from goldsets.queries.datasets import dataset_version_by_id
 from goldsets.queries.graders import grader_by_id, version_and_person, version_by_id
 from goldsets.queries.guards import guarded_projects
 from goldsets.queries.instrument import Asked, InstrumentReport, asked_for, count_instrument, seen_instrument
 from goldsets.queries.keeping import Seen as SeenFigures
 from goldsets.queries.keeping import takes_the_count as takes_the_next_count
 from goldsets.queries.rationales import queues_to_hear
+from goldsets.queries.releases import count_checks, key_of, seen_checks
 from goldsets.queries.repeats import Repeats, count_repeats, seen_repeats
 from goldsets.queries.stages import live_stages
 from goldsets.queries.standing import measured_queues
@@ -117,9 +119,9 @@ def count_queue_agreement(queue_id: int) -> None:
     count_agreement(queue_by_id(queue_id))
 
 
-def look_at_agreement(queue: Queue, *, with_items: bool = False) -> Seen:
+def look_at_agreement(queue: Queue, *, with_items: bool = False, waits: bool = True) -> Seen:
     """What is known of a queue's agreement; where that is not the latest, a worker is asked to count."""
-    seen = seen_agreement(queue, with_items=with_items)
+    seen = seen_agreement(queue, with_items=with_items, waits=waits)
     if seen.stale and takes_the_count(queue):
         count_queue_agreement.delay(queue.pk)
     return seen
@@ -258,3 +260,17 @@ def adopt_run_scores(self: Any, version_id: int, person_id: int) -> None:
         adopt_scores(actor=person, version=version)
     except OperationalError as error:
         raise self.retry(exc=error, countdown=min(60, 2**self.request.retries)) from error
+
+
+@shared_task
+def count_release_checks(version_id: int) -> None:
+    """Go through a version's checklist anew for whoever looks at it."""
+    count_checks(dataset_version_by_id(version_id))
+
+
+def look_at_release(version: DatasetVersion) -> SeenFigures[list[Any]]:
+    """The same for the checklist of a version. Signing goes through it at that moment, whatever a page shows."""
+    seen = seen_checks(version)
+    if seen.stale and takes_the_next_count(key_of(version)):
+        count_release_checks.delay(version.pk)
+    return seen

@@ -74,17 +74,18 @@ def current_agreement(queue: Queue) -> Kept:
     return kept if kept and kept.is_fresh(mark, timezone.now()) else count_agreement(queue)
 
 
-def seen_agreement(queue: Queue, *, with_items: bool = False) -> Seen:
+def seen_agreement(queue: Queue, *, with_items: bool = False, waits: bool = True) -> Seen:
     """The figures as a page shows them: four short queries at most, unless there are few judgments.
 
-    The items behind them come along only where asked for, because there may be as many as in the queue.
+    The items behind them come along only where asked for, because there may be as many as in the queue. Who does not
+    wait gets what is kept, however few there are.
     """
     cache.set(_key(queue, "watched"), True, WATCHED_SECONDS)
     kept = cache.get(_key(queue, "full" if with_items else "figures"))
     mark, _at = latest_event(queue.project_id)
     if kept and kept.is_fresh(mark, timezone.now()):
         return Seen(kept, stale=False)
-    if _has_few_judgments(queue):
+    if waits and _has_few_judgments(queue):
         return Seen(count_agreement(queue), stale=False)
     return Seen(kept, stale=True)
 

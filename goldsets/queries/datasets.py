@@ -53,6 +53,11 @@ def version_by_number(dataset: Dataset, number: int) -> DatasetVersion | None:
     return versions_of(dataset).filter(number=number).first()
 
 
+def dataset_version_by_id(number: int) -> DatasetVersion:
+    """Raises DoesNotExist."""
+    return DatasetVersion.objects.select_related("dataset__project").get(pk=number)
+
+
 def folder_of(version: DatasetVersion) -> Path:
     """Where a finished version's files lie."""
     return Path(settings.MEDIA_ROOT) / "datasets" / str(version.uid)

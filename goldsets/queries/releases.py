@@ -20,6 +20,7 @@ from goldsets.models import (
 )
 from goldsets.queries.agreement import queue_agreement
 from goldsets.queries.answers import gold_answers
+from goldsets.queries.keeping import Seen, count_and_keep, seen
 from goldsets.queries.leaks import latest_report, runs_of
 from goldsets.queries.leaving import rows_of, supporting_judgments
 from goldsets.queries.values import criterion_of
@@ -48,6 +49,8 @@ from reviews.models import (
 )
 
 SIGNATURES = 2
+# With so many in its queues a version's checklist is counted while somebody waits.
+FEW_JUDGMENTS = 200
 
 
 # --- Terms ------------------------------------------------------------------------------------------------------------
@@ -267,6 +270,42 @@ def withdrawal_of(version: DatasetVersion) -> Withdrawal | None:
     return Withdrawal.objects.filter(version=version).select_related("withdrawn_by").first()
 
 
+def release_of(version: DatasetVersion) -> Release | None:
+    return Release.objects.filter(version=version).select_related("terms__written_by").first()
+
+
+# --- Kept: what is not signed yet -------------------------------------------------------------------------------------
+def checks_now(version: DatasetVersion) -> list[Any]:
+    """The checklist of a finished version as plain types, held to its terms, or to the usual ones."""
+    terms = terms_for(version)
+    return [row.as_dict() for row in checklist(version, terms.terms if terms else complete({}))]
+
+
+def is_counted(version: DatasetVersion) -> bool:
+    """Whether the checklist is as things stand: of a finished version that nobody has signed."""
+    return version.state == DatasetState.FINISHED and not Release.objects.filter(version=version).exists()
+
+
+def seen_checks(version: DatasetVersion) -> Seen[list[Any]]:
+    """The checklist as a page shows it: a few short queries, unless there are few judgments in its queues."""
+    project = version.dataset.project_id
+    return seen(key_of(version), project, little=lambda: _has_few(version), count=lambda: checks_now(version))
+
+
+def count_checks(version: DatasetVersion) -> None:
+    """Count everything anew and keep it."""
+    count_and_keep(key_of(version), version.dataset.project_id, lambda: checks_now(version))
+
+
+def key_of(version: DatasetVersion) -> str:
+    return f"release-checks-{version.pk}"
+
+
+def _has_few(version: DatasetVersion) -> bool:
+    judgments = Judgment.objects.filter(queue__in=rows_of(version).order_by().values("queue"))
+    return len(judgments.values("pk")[: FEW_JUDGMENTS + 1]) <= FEW_JUDGMENTS
+
+
 # --- The page ---------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class ReleasePage:
@@ -313,17 +352,17 @@ class ReleasePage:
         return reading_words(self.readers)
 
 
-def release_page(version: DatasetVersion) -> ReleasePage:
-    release = Release.objects.filter(version=version).select_related("terms__written_by").first()
+def release_page(version: DatasetVersion, *, checks: list[Any] | None = None) -> ReleasePage:
+    """`checks` are as they were last counted, where they are handed in, else they are counted now."""
+    release = release_of(version)
     terms = release.terms if release else terms_for(version)
     finished = version.state == DatasetState.FINISHED
     if release:
         checks = release.checklist
-    elif finished:
-        held_to = terms.terms if terms else complete({})
-        checks = [row.as_dict() for row in checklist(version, held_to)]
-    else:
+    elif not finished:
         checks = []
+    elif checks is None:
+        checks = checks_now(version)
     known = licences_of(version.dataset.project)
     return ReleasePage(
         terms=terms,

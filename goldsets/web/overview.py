@@ -31,8 +31,13 @@ from reviews.web.pages import go
 def queue_overview(request: HttpRequest, uid: str) -> HttpResponse:
     queue = queue_for(request, uid, "view_agreement")
     seen = overview(queue)
-    agreement = look_at_agreement(queue)
-    context: dict[str, Any] = {"seen": seen, "hints": hints(queue, seen, agreement.kept)}
+    # Only its sentences stand here, so nobody waits for it to be counted.
+    agreement = look_at_agreement(queue, waits=False)
+    context: dict[str, Any] = {
+        "seen": seen,
+        "hints": hints(queue, seen, agreement.kept),
+        "uncounted": agreement.kept is None,
+    }
     return queue_page(request, "goldsets/overview.html", queue=queue, at="overview", **context)
 
 

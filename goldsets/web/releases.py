@@ -14,6 +14,7 @@ from goldsets.forms import TermsForm
 from goldsets.models import Dataset, DatasetVersion
 from goldsets.queries import releases as queries
 from goldsets.queries.datasets import dataset_by_uid, version_by_number
+from goldsets.tasks import look_at_release
 from reviews.errors import Conflict, Invalid, NotFound
 from reviews.forms import attempt
 from reviews.rules import check
@@ -43,10 +44,21 @@ def release(request: HttpRequest, uid: str, number: int) -> HttpResponse:
     version = _version(request, uid, number)
     if request.method == "POST":
         return _act(request, version)
-    page = queries.release_page(version)
-    context: dict[str, Any] = {"dataset": version.dataset, "version": version, "page": page}
+    context: dict[str, Any] = {"dataset": version.dataset, "version": version}
+    checks = None
+    if queries.is_counted(version):
+        seen = look_at_release(version)
+        if seen.kept is None:
+            return _page(request, version, "goldsets/release_counting.html", **context)
+        checks = seen.kept.found
+        context |= {"counted_at": seen.kept.counted_at, "stale": seen.stale}
+    page = context["page"] = queries.release_page(version, checks=checks)
     context["signed"] = any(signature.person_id == request.user.pk for signature in page.signatures)
-    return project_page(request, "goldsets/release.html", project=version.dataset.project, at="datasets", **context)
+    return _page(request, version, "goldsets/release.html", **context)
+
+
+def _page(request: HttpRequest, version: DatasetVersion, template: str, **context: Any) -> HttpResponse:
+    return project_page(request, template, project=version.dataset.project, at="datasets", **context)
 
 
 def _act(request: HttpRequest, version: DatasetVersion) -> HttpResponse:

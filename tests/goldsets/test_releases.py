@@ -13,9 +13,11 @@ from goldsets.actions.gold import set_gold_rate
 from goldsets.actions.releasing import hash_of, sign_release, state_licence, withdraw_version, write_terms
 from goldsets.actions.splitting import seal_splits
 from goldsets.models import Release, ReleaseTerms, Withdrawal
+from goldsets.queries import releases
 from goldsets.queries.releases import checklist, readers_of, release_page
 from goldsets.stats.checklist import complete
 from goldsets.stats.splits import deal
+from goldsets.tasks import count_release_checks
 from reviews.actions.queueing import add_items
 from reviews.errors import Conflict, Forbidden, Invalid
 from reviews.models import Event, Item, Membership, QueueItem
@@ -245,6 +247,20 @@ def test_the_page_shows_the_checklist_signs_and_takes_back(project, lead, admin,
     assert "Two people have signed." in enter(admin).get(place).content.decode()
     enter(admin).post(place, {"withdraw": "1", "reason": "Wrong runs."})
     assert "Wrong runs." in enter(lead).get(place).content.decode()
+
+
+def test_a_checklist_over_many_judgments_is_gone_through_by_the_worker(project, lead, dataset, ready, monkeypatch):
+    monkeypatch.setattr(releases, "FEW_JUDGMENTS", 3)
+    write_terms(actor=lead, dataset=dataset, terms=LOW)
+    version = export(dataset, lead)
+    place = reverse("goldsets:release", args=[dataset.uid, version.number])
+    assert "It appears here by itself" in enter(lead).get(place).content.decode()
+    count_release_checks(version.pk)
+    page = enter(lead).get(place).content.decode()
+    assert "Every check holds." in page
+    assert "being gone through anew" not in page
+    state_licence(actor=lead, project=project, source="runs.jsonl", licence="MIT")
+    assert "being gone through anew" in enter(lead).get(place).content.decode()
 
 
 def test_api_and_command_say_and_do_the_same(project, lead, admin, dataset, ready, capsys):

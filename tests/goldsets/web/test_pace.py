@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from goldsets.queries.agreement import count_agreement
 from goldsets.queries.pace import queue_pace
 from reviews.actions.dealing import claim
 from reviews.actions.judging import submit
@@ -83,6 +84,8 @@ def test_a_rater_much_faster_than_the_others_is_worth_a_look_and_no_more(project
         for _ in range(6):
             judge(queue, rater, seconds)
     client = enter(make.lead_of(project))
+    assert "Agreement is being counted." in client.get(reverse("goldsets:overview", args=[queue.uid])).content.decode()
+    count_agreement(queue)
     overview = client.get(reverse("goldsets:overview", args=[queue.uid])).content.decode()
     assert "Alice takes 2 s on an item, the others 60 s. That may be right" in overview
     assert "Bob takes" not in overview
