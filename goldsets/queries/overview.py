@@ -187,7 +187,7 @@ def hints(queue: Queue, seen: Overview, kept: Kept | None) -> list[Hint]:
     if proposed := proposal_count(queue):
         wait = "waits" if proposed == 1 else "wait"
         words = f"{counted(proposed, 'gold proposal')} {wait} for a second person."
-        found.append(Hint(words, "Approve", "goldsets:gold_proposals"))
+        found.append(Hint(words, "Look", "goldsets:gold_proposals"))
     if moves := len(proposed_moves(queue)):
         found.append(Hint(f"{counted(moves, 'change')} of standing proposed by rule.", "Decide", "goldsets:raters"))
     found += _much_faster(seen, kept) if kept else []

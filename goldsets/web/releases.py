@@ -44,20 +44,21 @@ def release(request: HttpRequest, uid: str, number: int) -> HttpResponse:
     version = _version(request, uid, number)
     if request.method == "POST":
         return _act(request, version)
-    context: dict[str, Any] = {"dataset": version.dataset, "version": version}
-    checks = None
+    checks: list[Any] | None = None
+    context: dict[str, Any] = {}
     if queries.is_counted(version):
         seen = look_at_release(version)
         if seen.kept is None:
-            return _page(request, version, "goldsets/release_counting.html", **context)
+            return _page(request, version, "goldsets/release_counting.html")
         checks = seen.kept.found
-        context |= {"counted_at": seen.kept.counted_at, "stale": seen.stale}
-    page = context["page"] = queries.release_page(version, checks=checks)
-    context["signed"] = any(signature.person_id == request.user.pk for signature in page.signatures)
-    return _page(request, version, "goldsets/release.html", **context)
+        context = {"counted_at": seen.kept.counted_at, "stale": seen.stale}
+    page = queries.release_page(version, checks=checks)
+    signed = any(signature.person_id == request.user.pk for signature in page.signatures)
+    return _page(request, version, "goldsets/release.html", page=page, signed=signed, **context)
 
 
 def _page(request: HttpRequest, version: DatasetVersion, template: str, **context: Any) -> HttpResponse:
+    context |= {"dataset": version.dataset, "version": version}
     return project_page(request, template, project=version.dataset.project, at="datasets", **context)
 
 
