@@ -9,7 +9,7 @@
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -31,6 +31,7 @@ from goldsets.reviewing.judge_answer import Said
 from goldsets.reviewing.judge_prompt import Document, Prompt
 from goldsets.reviewing.judge_scores import Scored, scores_from
 from goldsets.reviewing.judging import Ending, Verdict, ask_judge, cost_of, most_cost, of_both, orders_for, remembered
+from reviews.enums import ItemKind
 
 SLICE = 300.0
 # The name space of the lock: one number for all runs of judges.
@@ -178,7 +179,8 @@ class _Work:
     def _waiting(self) -> Iterator[_Asked]:
         """The items that wait; those that are too long are put aside on the way."""
         rows = JudgedItem.objects.filter(run=self.run, state=JudgedState.WAITING).order_by("pk")
-        rows = rows.select_related("item__project", "item__trajectory__task", "item__trajectory__policy", "item__task")
+        about = ("project", "trajectory__task", "trajectory__policy", "task", "task_version")
+        rows = rows.select_related(*(f"item__{name}" for name in about))
         for row in rows.iterator(chunk_size=20):
             document = document_of(row.item)
             asked = _Asked(row, document, [self._question(document, order) for order in orders_for(document)])
@@ -312,7 +314,7 @@ class _Work:
                     value=scored.value,
                     parts=dict(scored.parts),
                     explanation=scored.explanation,
-                    evidence=list(scored.evidence),
+                    evidence=[_in_part(cited, asked) for cited in scored.evidence],
                     meta={"judge_run": str(self.run.uid), "answered_by": verdict.model, **scored.meta},
                     **took,
                 )
@@ -327,6 +329,15 @@ class _Work:
             if question.known is None and verdict.ending == Ending.SAID
         ]
         JudgeAnswer.objects.bulk_create(new, ignore_conflicts=True)
+
+
+def _in_part(cited: Mapping[str, Any], asked: _Asked) -> dict[str, Any]:
+    """Where a quote stands: in a step, or in the part of a task that was shown as one."""
+    row = dict(cited)
+    if asked.row.item.kind == ItemKind.TASK:
+        step = row.pop("step")
+        row["part"] = next(shown["role"] for shown in asked.document["steps"]["rows"] if shown["number"] == step)
+    return row
 
 
 def _keep(row: JudgedItem, state: JudgedState, **what: Any) -> bool:

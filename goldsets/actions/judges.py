@@ -15,7 +15,6 @@ from goldsets.models import Grader, JudgedItem, JudgeRun, JudgeSetup
 from goldsets.models.grader import OVERALL
 from goldsets.queries.judge_examples import Example, chosen_examples
 from goldsets.queries.judges import (
-    JUDGED_KINDS,
     endpoint,
     held_out_count,
     items_to_judge,
@@ -94,6 +93,9 @@ def define_judge(
     asked, candidates = rubric_of(rubric), _candidates(rubric)
     chosen = _examples(grader, rubric, guideline, examples)
     shown = [one.shown for one in chosen]
+    scale = _scale_of(grader.criterion, asked, candidates)
+    if rubric.item_kind == ItemKind.TASK:
+        scale["threshold"] = _upper_half(asked, grader.criterion)
     version = add_version(
         actor=actor,
         grader=grader,
@@ -108,7 +110,7 @@ def define_judge(
         model=model,
         parameters=parameters,
         environment=f"Assay, prompt {EDITION}" + (", decisions" if protocol == JudgeProtocol.DECISIONS else ""),
-        **_scale_of(grader.criterion, asked, candidates),
+        **scale,
     )
     setup = JudgeSetup.objects.create(
         version=version,
@@ -181,7 +183,9 @@ def with_examples(*, actor: Any, setup: JudgeSetup, examples: int) -> JudgeSetup
 def _wrong_examples(examples: Any, rubric: Rubric) -> str:
     if type(examples) is not int or examples % 2 or not 0 <= examples <= MOST_EXAMPLES:
         return f"An even number up to {MOST_EXAMPLES}: half of the examples pass and half fail."
-    return "Examples are given to judges of single runs." if examples and _candidates(rubric) else ""
+    if examples and rubric.item_kind != ItemKind.TRAJECTORY:
+        return "Examples are given to judges of single runs."
+    return ""
 
 
 def _examples(grader: Grader, rubric: Rubric, guideline: Guideline, number: int) -> list[Example]:
@@ -206,8 +210,8 @@ def _wrong_setup(
         errors["grader"] = "Only a grader that is a judging model asks one."
     if rubric.project_id != grader.project_id:
         errors["rubric"] = "This project has no such rubric."
-    elif rubric.item_kind not in JUDGED_KINDS:
-        errors["rubric"] = "Judges are asked about runs and comparisons, not about tasks."
+    elif rubric.item_kind == ItemKind.TASK and not _is_axis(rubric, grader.criterion):
+        errors["rubric"] = "Of a task a judge scores one question of the review that is answered by levels."
     elif not _can_score(rubric_of(rubric), grader.criterion, _candidates(rubric)):
         errors["rubric"] = (
             "A judge scores a criterion of the rubric that takes one answer, the whole of a run by its gates, and the "
@@ -220,6 +224,10 @@ def _wrong_setup(
     if wrong := sorted(name for name, value in parameters.items() if not PARAMETERS.get(name, lambda _: False)(value)):
         errors["parameters"] = f"Not taken: {', '.join(wrong)[:200]}. A model may be told {', '.join(PARAMETERS)}."
     return errors
+
+
+def _is_axis(rubric: Rubric, criterion: str) -> bool:
+    return rubric.criteria.filter(key=criterion, kind=CriterionKind.ORDINAL, scope=Scope.ITEM).exists()
 
 
 def _candidates(rubric: Rubric) -> int:
@@ -262,6 +270,13 @@ def _scale_of(criterion: str, rubric: Document, candidates: int) -> dict[str, An
         return {"scale": GraderScale.REAL, **ends}
     values = [level["value"] for level in row["levels"]]
     return {"scale": GraderScale.ORDINAL, "lowest": min(values), "highest": max(max(values), min(values) + 1)}
+
+
+def _upper_half(rubric: Document, criterion: str) -> float:
+    """The level from which an axis of a task holds: the lowest above the middle, as experts' levels are read."""
+    levels = next(row["levels"] for row in rubric["criteria"] if row["key"] == criterion)
+    values = sorted(level["value"] for level in levels)
+    return min(value for value in values if value > (values[0] + values[-1]) / 2)
 
 
 # --- Runs: begun, stopped, taken up again -----------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,17 +17,17 @@ from goldsets.queries.leaving import held_out_families
 from goldsets.reviewing.chat import Endpoint
 from goldsets.reviewing.judge_prompt import Document
 from goldsets.reviewing.judging import Judge, Prices
-from reviews.enums import ItemKind, Split
+from reviews.enums import ItemKind, Split, TaskPart
 from reviews.models import Item, Project, Queue, QueueItem, Trajectory
 from reviews.models import Step as StoredStep
 from reviews.queries.blind_item import rubric_of, step_of
 from reviews.queries.judging import item_context
 from reviews.queries.masking import mask_of, title_of
+from reviews.queries.reviewing import roles_and_results, run_titles, task_given
 from reviews.trajectories.schema import decode_step
 
 # Longer runs are not sent: a judge that sees only a part of a run does not judge it.
 MOST_CHARACTERS = 1_000_000
-JUDGED_KINDS = (ItemKind.TRAJECTORY, ItemKind.COMPARISON)
 
 
 def endpoint(protocol: str = JudgeProtocol.CHAT) -> Endpoint | None:
@@ -80,7 +81,9 @@ def shown_families(setups: QuerySet[JudgeSetup]) -> set[str]:
 
 # --- Items as documents -----------------------------------------------------------------------------------------------
 def document_of(item: Item) -> Document:
-    """The item as raters read it, with all steps of its run or of each candidate."""
+    """The item as raters read it, with all steps of its run or of each candidate, or with the parts of a task."""
+    if item.kind == ItemKind.TASK:
+        return _task_document(item)
     context, run = item_context(item), item.runs[0]
     whole: dict[str, Any] = {
         "title": title_of(item),
@@ -100,6 +103,20 @@ def document_of(item: Item) -> Document:
     }
 
 
+def _task_document(item: Item) -> Document:
+    """A task under review: its parts as steps, then prompts of real use, and what the verifier said of each run."""
+    given, runs = task_given(item, ()), roles_and_results(item, ())
+    titles = run_titles([run["role"] for run in runs])
+    texts = [(part.value, given.get(part.value, "")) for part in TaskPart]
+    texts += [("prompt of real use", prompt) for prompt in given.get("production_prompts", ())]
+    texts += [(f"run, {title}", json.dumps(run["result"])) for title, run in zip(titles, runs, strict=True)]
+    rows = [
+        {"number": number, "role": role, "fields": [{"path": "text", "label": "Text", "text": text}]}
+        for number, (role, text) in enumerate(texts, start=1)
+    ]
+    return {"title": title_of(item), "steps": {"count": len(rows), "rows": rows}}
+
+
 def _steps(run: Trajectory) -> dict[str, Any]:
     mask = mask_of(run)
     stored = StoredStep.objects.filter(trajectory=run).order_by("position").values_list("position", "body")
@@ -113,7 +130,7 @@ def items_to_judge(queue: Queue, scope: str, version: GraderVersion, attempt: in
 
     Its examples are none: it is told what to say of them.
     """
-    rows = QueueItem.objects.filter(queue=queue)
+    rows = QueueItem.objects.filter(queue=queue).exclude(item__kind=ItemKind.TASK, item__task_version=None)
     if scope != JudgeScope.ALL:
         rows = rows.filter(label__isnull=scope == JudgeScope.UNSETTLED)
     scored = GraderScore.objects.filter(version=version, attempt=attempt).values("item")
