@@ -130,7 +130,9 @@ class NewQueueForm(QueueSettingsForm):
     rubric = forms.ModelChoiceField(queryset=None, empty_label="choose one")
     guideline = forms.ModelChoiceField(queryset=None, empty_label="choose one")
     overlap = forms.IntegerField(initial=2, min_value=1, max_value=20, help_text="How many people judge each item.")
-    order = forms.ChoiceField(choices=QueueOrder)
+    order = forms.ChoiceField(
+        choices=QueueOrder, initial=QueueOrder.SHUFFLED, help_text="Where gold is mixed in, always shuffled."
+    )
     shows_prelabel = forms.BooleanField(
         required=False,
         label="Raters see what graders said",

@@ -20,7 +20,7 @@ from reviews.actions.pairing import make_comparisons_by_task
 from reviews.actions.queueing import create_queue
 from reviews.actions.rubrics import write_guideline, write_rubric
 from reviews.actions.settling import settle_marked
-from reviews.enums import ItemKind, SettleRule
+from reviews.enums import ItemKind, QueueOrder, SettleRule
 from reviews.models import Assignment, Candidate, Project, Queue
 
 NAME = "Which run is better"
@@ -90,6 +90,7 @@ def compare_runs(
         overlap=OVERLAP,
         lease_minutes=45,
         settle_rule=SettleRule.MAJORITY,
+        order=QueueOrder.ARRIVAL,
     )
     make_comparisons_by_task(actor=lead, project=project, most=PAIRS_OF_A_TICKET, queue=queue)
     compared = Candidate.objects.filter(item__queue_items__queue=queue)

@@ -12,6 +12,7 @@ from annotator.models import User
 from reviews.actions.queueing import create_queue
 from reviews.actions.rubrics import write_guideline, write_rubric
 from reviews.actions.tasks import post_task
+from reviews.enums import QueueOrder
 from reviews.models import Item, Project, Queue
 from reviews.task_review import NAME, task_review
 
@@ -116,6 +117,7 @@ def open_queue(lead: User, project: Project, runs: dict[int, Run]) -> Queue:
         guideline=write_guideline(actor=lead, project=project, name="Reviewing tasks", text=GUIDELINE),
         overlap=1,
         lease_minutes=60,
+        order=QueueOrder.ARRIVAL,
     )
     for ticket in TICKETS:
         of_ticket = {item: run for item, run in sorted(runs.items()) if run.task_id == ticket.task_id}

@@ -231,6 +231,8 @@ def _import(engineer: User, project: Project, queue: Queue, number: int) -> None
                 settings={"provenance": "synthetic", "licence": "CC0-1.0"},
             )
     run_import(job_id=job.pk)
+    # The file has the runs in an order that was drawn, by the seed so that every demo is the same.
+    Queue.objects.filter(pk=queue.pk).update(order=QueueOrder.SHUFFLED)
 
 
 def _runs_by_item(number: int) -> dict[int, Run]:

@@ -19,7 +19,7 @@ from reviews.actions.judging import submit
 from reviews.actions.queueing import add_items, create_queue
 from reviews.actions.rubrics import write_rubric
 from reviews.actions.settling import settle_marked
-from reviews.enums import SettleRule
+from reviews.enums import QueueOrder, SettleRule
 from reviews.models import Guideline, Item, Project, Queue
 from reviews.queries.payloads import steps_labelled
 
@@ -94,6 +94,7 @@ def open_queue(lead: User, project: Project, guideline: Guideline, runs: dict[in
         guideline=guideline,
         overlap=2,
         settle_rule=SettleRule.MAJORITY,
+        order=QueueOrder.ARRIVAL,
     )
     failed = [item for item, run in runs.items() if run.truth.failure]
     sound = [item for item, run in runs.items() if not run.truth.failure]

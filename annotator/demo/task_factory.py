@@ -18,6 +18,7 @@ from reviews.actions.queueing import create_queue
 from reviews.actions.rubrics import write_guideline, write_rubric
 from reviews.actions.settling import settle_marked
 from reviews.actions.tasks import post_task
+from reviews.enums import QueueOrder
 from reviews.models import Candidate, Item, Project, Queue
 from reviews.task_review import DROP, KEEP, TO_PROMPT, TO_VERIFIER, TO_WORLD, task_review
 
@@ -97,6 +98,7 @@ def _open_queue(lead: User, project: Project) -> Queue:
         guideline=write_guideline(actor=lead, project=project, name=NAME, text=GUIDELINE),
         overlap=1,
         lease_minutes=60,
+        order=QueueOrder.ARRIVAL,
     )
 
 

@@ -17,6 +17,7 @@ from goldsets.rules import check_approval
 from goldsets.stats.matching import Expected, Value, read_expected
 from reviews.actions.adjudicating import decide_ahead
 from reviews.actions.events import record
+from reviews.actions.queueing import shuffle
 from reviews.actions.referring import put_first
 from reviews.enums import Basis, CriterionKind, QueueItemState, Tie
 from reviews.errors import Conflict, Invalid
@@ -34,7 +35,11 @@ FIRM = (Basis.ADJUDICATED, Basis.UNANIMOUS)
 # --- The queue's policy -----------------------------------------------------------------------------------------------
 @transaction.atomic
 def set_gold_rate(*, actor: Any, queue: Queue, rate: Any) -> GoldPolicy:
-    """The share of what each rater is dealt that is gold, from 0 (none) to 0.5. Raises Forbidden or Invalid."""
+    """The share of what each rater is dealt that is gold, from 0 (none) to 0.5. Raises Forbidden or Invalid.
+
+    Where some is, the queue is shuffled: in the order of arrival gold, which came in earlier than all that still waits,
+    would be told by every number and date that grows.
+    """
     check(actor, "manage_queue", queue.project)
     try:
         share = Decimal(str(rate)).quantize(Decimal("0.001"))
@@ -42,6 +47,8 @@ def set_gold_rate(*, actor: Any, queue: Queue, rate: Any) -> GoldPolicy:
         share = Decimal("nan")
     if not share.is_finite() or not 0 <= share <= MAX_RATE:
         raise Invalid({"gold_rate": "The gold rate is a number from 0 to 0.5: the share of items dealt that are gold."})
+    if share:
+        shuffle(actor=actor, queue=queue)
     policy, _ = GoldPolicy.objects.update_or_create(queue=queue, defaults={"rate": share})
     record(project=queue.project_id, actor=actor, verb=GoldVerb.GOLD_POLICY_CHANGED, target=queue, rate=float(share))
     return policy

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterable
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Max, Min
 from django.utils.text import slugify
 
@@ -38,7 +38,7 @@ def create_queue(
     slug: str = "",
     overlap: int = 2,
     lease_minutes: int = 30,
-    order: str = QueueOrder.ARRIVAL,
+    order: str = QueueOrder.SHUFFLED,
     settle_rule: str = SettleRule.UNANIMOUS,
     shows_prelabel: bool = False,
     lead_answers_first: bool = False,
@@ -263,6 +263,34 @@ def add_items(*, actor: Any, queue: Queue, items: Iterable[Item], rule: ArrivalR
         by = {"rule": rule.name} if rule else {}
         record(project=queue.project_id, actor=actor, verb=Verb.QUEUE_FILLED, target=queue, items=len(rows), **by)
     return len(rows)
+
+
+# The slots of an item stay together. What a rule on arrival put in front stays there.
+DRAW_PLACES = """
+    WITH waiting AS MATERIALIZED (
+        SELECT item.id, floor(random() * %(places)s)::bigint AS place
+        FROM reviews_queueitem item
+        WHERE item.queue_id = %(queue)s AND item.priority IS NULL
+          AND EXISTS (SELECT FROM reviews_slot slot WHERE slot.queue_item_id = item.id AND slot.state = 'open')
+    )
+    UPDATE reviews_slot slot SET place = waiting.place
+    FROM waiting WHERE slot.queue_item_id = waiting.id AND slot.state = 'open'
+"""
+
+
+@transaction.atomic
+def shuffle(*, actor: Any, queue: Queue) -> Queue:
+    """From now on items come in an order that is drawn: those that wait, and those that are put in later."""
+    check(actor, "manage_queue", queue.project)
+    queue = Queue.objects.select_for_update().get(pk=queue.pk)
+    if queue.order == QueueOrder.SHUFFLED:
+        return queue
+    with connection.cursor() as cursor:
+        cursor.execute(DRAW_PLACES, {"queue": queue.pk, "places": SHUFFLED_PLACES})
+    queue.order = QueueOrder.SHUFFLED
+    queue.save(update_fields=["order"])
+    record(project=queue.project_id, actor=actor, verb=Verb.QUEUE_CHANGED, target=queue, order=queue.order)
+    return queue
 
 
 def _places_in_front(queue: Queue, priority: int, count: int) -> list[int]:

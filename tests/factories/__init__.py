@@ -11,7 +11,7 @@ from reviews.actions.preferences import remember_coached
 from reviews.actions.projects import create_project
 from reviews.actions.queueing import add_items, create_queue
 from reviews.actions.rubrics import write_guideline, write_rubric
-from reviews.enums import ItemKind, OutcomeResult, Role
+from reviews.enums import ItemKind, OutcomeResult, QueueOrder, Role
 from reviews.models import (
     Candidate,
     ContextDocument,
@@ -185,7 +185,8 @@ def queue(
             **(rubric or {}),
         ),
         guideline=write_guideline(actor=lead, project=project, name=name, text="Judge what was done, not the tone."),
-        **settings,
+        # So that a test knows who is dealt what.
+        **{"order": QueueOrder.ARRIVAL, **settings},
     )
     rows = items if isinstance(items, list) else [item(project) for _ in range(items)]
     add_items(actor=lead, queue=made, items=rows)

@@ -1,5 +1,6 @@
 """A classifier that is given all that a rater can see of the answer to a claim cannot tell gold from plain items."""
 
+import json
 import random
 import time
 from datetime import datetime
@@ -12,9 +13,11 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from goldsets.actions.gold import set_gold_rate
 from goldsets.models import GoldPlacement
+from reviews.actions.dealing import claim
+from reviews.actions.judging import submit
 from reviews.actions.queueing import add_items
 from reviews.actions.settling import settle_marked
-from reviews.models import QueueItem
+from reviews.models import Event, QueueItem, Slot
 from reviews.trajectories.schema import Step
 from tests import factories as make
 from tests.reviews.api.talking import by
@@ -112,3 +115,76 @@ def test_no_better_than_chance():
     assert sum(areas) / len(areas) <= 0.5 + 3 * error
     areas = [roc_auc_score(gold, column) for column in x.T if column.std()]
     assert max(abs(area - 0.5) for area in areas) <= 4 * error
+
+
+def numbered(count):
+    """Requests with a number that grows, as tickets and orders have it, by uid of the item."""
+    project = make.project()
+    items = [
+        make.item(project, steps=(Step(role="user", text=f"Ticket {20_000 + n}"), *make.STEPS[1:]))
+        for n in range(count)
+    ]
+    return project, items
+
+
+def numbers_met(queue, rater, most):
+    """The numbers in the order in which the rater meets them, and which of them were gold."""
+    met = []
+    for _ in range(most):
+        mine = claim(actor=rater, queue=queue)
+        submit(actor=rater, uid=mine.uid, payload=make.passing(), idempotency_key=f"k-{mine.uid}")
+        number = int(json.loads(mine.item.trajectory.steps.get(position=1).body)["text"].split()[1])
+        met.append((number, GoldPlacement.objects.filter(assignment=mine).exists()))
+    return met
+
+
+def test_a_number_that_grows_does_not_tell_gold():
+    """Whoever takes every step backwards for gold is wrong about most of the plain items too.
+
+    Of so many numbers in random order some four are the highest yet; in the order of arrival each plain one is.
+    """
+    project, items = numbered(56)
+    queue = make.queue(project, items=items, overlap=1, order="shuffled")
+    gwen = make.expert(project, "Gwen")
+    numbers_met(queue, gwen, 14)
+    settle_marked()
+    for row in QueueItem.objects.filter(queue=queue, state="settled"):
+        make.gold(row)
+    set_gold_rate(actor=make.lead_of(project), queue=queue, rate=RATE)
+    met = numbers_met(queue, make.expert(project, "Alice"), 40)
+    backwards = [
+        number < max((before for before, _ in met[:place]), default=0) for place, (number, _) in enumerate(met)
+    ]
+    plain = [back for back, (_, gold) in zip(backwards, met, strict=True) if not gold]
+    assert sum(gold for _, gold in met) >= 6
+    assert sum(plain) / len(plain) > 0.5
+
+
+def test_a_queue_in_order_of_arrival_is_shuffled_once_gold_is_mixed_in():
+    project, items = numbered(30)
+    queue = make.queue(project, items=items, overlap=2)
+    taken = claim(actor=make.expert(project, "Gwen"), queue=queue)
+    lead = make.lead_of(project)
+    set_gold_rate(actor=lead, queue=queue, rate=0)
+    assert in_turn(queue) == [item.pk for item in items]
+    set_gold_rate(actor=lead, queue=queue, rate=RATE)
+    turn = in_turn(queue)
+    assert sorted(turn) == sorted(item.pk for item in items)
+    assert turn != [item.pk for item in items]
+    assert all(slots.values("place").distinct().count() == 1 for slots in waiting(queue) if slots.count() == 2)
+    assert Slot.objects.get(pk=taken.slot_id).state == "leased"
+    queue.refresh_from_db()
+    assert queue.order == "shuffled"
+    assert Event.objects.get(verb="queue.changed").data == {"order": "shuffled"}
+    set_gold_rate(actor=lead, queue=queue, rate="0.2")
+    assert in_turn(queue) == turn
+
+
+def in_turn(queue):
+    """The items in the order of their turn."""
+    slots = Slot.objects.filter(queue=queue, number=2).order_by("place", "id")
+    return list(slots.values_list("item_id", flat=True))
+
+
+def waiting(queue):
+    return [Slot.objects.filter(queue_item=row, state="open") for row in QueueItem.objects.filter(queue=queue)]
