@@ -4,7 +4,8 @@
 2. The very first item is never gold. From the second on the draw is as if the rater had joined in the middle of a
    stretch, so that the chance of gold is the same at every place.
 3. A gold item is dealt at most once to each rater, never an item they have judged, and the least used goes first.
-   Nor one that they met in practice, a qualification or a norming session, where it was explained or talked about.
+   Nor one that they met in practice, a qualification or a norming session, where it was explained or talked about,
+   nor one of which they, as a lead, said what it expects.
 4. A gold assignment is an ordinary one, on a slot of its own beside the item's slots; `GoldPlacement` alone knows.
 5. Where no plain item is left, no gold is dealt either: a rater would learn from it that the queue is empty.
 """
@@ -104,7 +105,13 @@ PICK = f"""
     LEFT JOIN reviews_assignment earlier
         ON earlier.queue_id = item.queue_id AND earlier.item_id = item.item_id AND earlier.rater_id = %(rater)s
         AND earlier.occasion = 1
-    WHERE gold.queue_id = %(queue)s AND gold.state = 'active'
+    WHERE gold.queue_id = %(queue)s AND gold.state = 'active' AND gold.added_by_id <> %(rater)s
+      AND NOT EXISTS (
+        SELECT FROM goldsets_goldkey known
+        WHERE known.gold_item_id = gold.id AND %(rater)s IN (known.proposed_by_id, known.decided_by_id))
+      AND NOT EXISTS (
+        SELECT FROM reviews_adjudication decision
+        WHERE decision.queue_item_id = item.id AND decision.lead_id = %(rater)s)
       AND (earlier.id IS NULL OR (placement.id IS NOT NULL AND earlier.state IN ('released', 'expired')))
       AND NOT EXISTS (
         SELECT FROM reviews_assignment learned JOIN reviews_queue apart ON apart.id = learned.queue_id

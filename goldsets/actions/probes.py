@@ -15,7 +15,7 @@ from goldsets.queries.probes import ATTACKS, Known, donor_for, known_runs, stood
 from goldsets.reviewing.attacks import Made, attacks_on
 from reviews.actions.events import record
 from reviews.actions.payloads import storable
-from reviews.errors import Conflict, Invalid
+from reviews.errors import Conflict, Forbidden, Invalid
 from reviews.models import Queue
 from reviews.outgoing import problem_with_url
 from reviews.rules import check
@@ -107,6 +107,8 @@ def check_probe(*, actor: Any, probe: Probe, passes: bool | None, note: str = ""
     `passes` is None where they cannot tell. Raises Forbidden, Invalid, or Conflict where it is checked already.
     """
     check(actor, "judge", probe.grader.project)
+    if probe.made_by_id == actor.pk:
+        raise Forbidden("You had this probe made, so somebody else checks it.")
     note = note.strip()
     if len(note) > LONGEST_NOTE or not storable(note):
         raise Invalid({"note": f"This is text of at most {LONGEST_NOTE:,} characters that can be stored."})

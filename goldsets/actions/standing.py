@@ -27,7 +27,7 @@ from reviews.actions.events import record
 from reviews.actions.pausing import Touched, pause_rater, resume_rater, send_work_to_lead, set_aside
 from reviews.actions.payloads import storable
 from reviews.enums import Role
-from reviews.errors import Conflict, Invalid, NotFound
+from reviews.errors import Conflict, Forbidden, Invalid, NotFound
 from reviews.models import Assignment, Membership, Queue
 from reviews.rules import check
 
@@ -198,6 +198,7 @@ def change_standing(
 ) -> StandingMove:
     """A lead's own step, with a reason. Raises Invalid for a state that cannot follow, NotFound for who is no rater."""
     check(actor, "manage_queue", queue.project)
+    _refuse_own(actor, rater_id)
     _check_why(why, needed=True)
     rater = _rater(queue, rater_id)
     if after not in StandingState.values:
@@ -223,9 +224,16 @@ def _rater(queue: Queue, rater_id: int) -> Any:
     return member.user
 
 
+def _refuse_own(actor: Any, rater_id: int) -> None:
+    """Raises Forbidden where a lead who judges would say how they stand themselves."""
+    if actor.pk == rater_id:
+        raise Forbidden("This is your own standing. Another lead decides it.")
+
+
 def _locked(actor: Any, move: StandingMove) -> StandingMove:
     """The move with its standing, both as they are now. Raises Forbidden, or Conflict where somebody decided it."""
     check(actor, "manage_queue", move.standing.queue.project)
+    _refuse_own(actor, move.standing.rater_id)
     standing = Standing.objects.select_for_update().get(pk=move.standing_id)
     move = StandingMove.objects.get(pk=move.pk)
     move.standing = standing

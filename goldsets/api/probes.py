@@ -33,6 +33,8 @@ from reviews.api.base import AssayView, Text, Whole, YesNo, allowed, project_for
 from reviews.errors import Invalid
 from reviews.queries.listings import queue_in
 
+# What tells the expected verdict of a probe.
+TELLING = ("kind", "parent", "passes", "changed")
 NO_PROBE = "There is no such probe, or you are not in its project."
 NO_RUN = "There is no such run of probes, or you are not in its project."
 
@@ -60,6 +62,11 @@ class ProbeOut(serializers.ModelSerializer[Probe]):
             "checked_at",
             "made_at",
         ]
+
+    def to_representation(self, probe: Probe) -> dict[str, Any]:
+        """What is expected is absent until an expert has said what they see."""
+        row = super().to_representation(probe)
+        return row if probe.state != ProbeState.PROPOSED else {name: row[name] for name in row if name not in TELLING}
 
 
 class ProbesIn(serializers.Serializer[Any]):
@@ -215,7 +222,7 @@ class ProbeToCheck(AssayView):
     @extend_schema(operation_id="probe_to_check", tags=["graders"], responses={200: BlindProbeOut, 204: None})
     def get(self, request: Request, slug: str) -> Response:
         """The next run of the project's probes that waits for a verdict. For experts and leads."""
-        probe = next_to_check(project_for(request.user, slug, "judge"))
+        probe = next_to_check(project_for(request.user, slug, "judge"), request.user)
         return Response(BlindProbeOut(probe).data) if probe else Response(status=204)
 
 

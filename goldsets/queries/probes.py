@@ -123,9 +123,9 @@ def approved_probes(grader: Grader) -> QuerySet[Probe]:
     return Probe.objects.filter(grader=grader, state=ProbeState.APPROVED).order_by("pk")
 
 
-def next_to_check(project: Project) -> Probe | None:
-    """The probe that has waited longest for an expert, as raters read it."""
-    waiting = Probe.objects.filter(grader__project=project, state=ProbeState.PROPOSED)
+def next_to_check(project: Project, expert: Any) -> Probe | None:
+    """The probe that has waited longest for an expert who did not have it made, as raters read it."""
+    waiting = Probe.objects.filter(grader__project=project, state=ProbeState.PROPOSED).exclude(made_by=expert)
     probe = waiting.select_related("grader__project", "label__guideline", "parent__trajectory").order_by("pk").first()
     if probe:
         probe.document = _as_read(probe.document, mask_of(probe.parent.run))

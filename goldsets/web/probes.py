@@ -129,7 +129,7 @@ def probe_run(request: HttpRequest, uid: str) -> HttpResponse:
 def probes_to_check(request: HttpRequest, slug: str) -> HttpResponse:
     """The next probe that waits for a verdict, as a run and nothing more."""
     project = project_for(request, slug, "judge")
-    probe = next_to_check(project)
+    probe = next_to_check(project, request.user)
     context: dict[str, Any] = {"probe": probe, "left": waiting_count(project), "form": ProbeCheckForm()}
     if probe:
         context["questions"] = questions_of(probe)

@@ -72,8 +72,7 @@ def adjudicate(*, actor: Any, queue_item: QueueItem, payload: Any, seen_revision
     )
     if queue_item.state == QueueItemState.COLLECTING:
         raise Conflict("Judgments of this item are still coming in. It can be settled once they are complete.")
-    if Judgment.objects.filter(queue=queue_item.queue, item=queue_item.item, rater=actor).exists():
-        raise Forbidden(OWN)
+    _refuse_own(actor, queue_item)
     if seen_revision is not None and seen_revision != (queue_item.label.revision if queue_item.label else 0):
         raise Conflict("Somebody settled this item while you looked at it. Read their decision before you change it.")
     _check_referral(actor, queue_item)
@@ -84,6 +83,12 @@ def adjudicate(*, actor: Any, queue_item: QueueItem, payload: Any, seen_revision
     close_referral(queue_item)
     DecisionDraft.objects.filter(queue_item=queue_item, lead=actor).delete()
     return label
+
+
+def _refuse_own(actor: Any, queue_item: QueueItem) -> None:
+    """Raises Forbidden where the lead has judged the item, in this queue or in another."""
+    if Judgment.objects.filter(item=queue_item.item_id, rater=actor).exists():
+        raise Forbidden(OWN)
 
 
 def _check_referral(actor: Any, queue_item: QueueItem) -> None:
@@ -110,8 +115,7 @@ def answer_first(*, actor: Any, queue_item: QueueItem, payload: Any) -> FirstAns
         .select_related("queue__rubric", "item__trajectory", "label")
         .get(pk=queue_item.pk)
     )
-    if Judgment.objects.filter(queue=queue_item.queue, item=queue_item.item, rater=actor).exists():
-        raise Forbidden(OWN)
+    _refuse_own(actor, queue_item)
     if queue_item.state != QueueItemState.WAITING:
         raise Conflict("This item does not wait for a lead just now.")
     if first_answer(queue_item, actor):
@@ -159,8 +163,7 @@ def undo(*, actor: Any, queue_item: QueueItem, seen_revision: int | None = None)
     label = queue_item.label
     if label is None or label.adjudication is None or label.adjudication.undoes_id:
         raise Conflict("No lead's decision stands here that could be undone.")
-    if Judgment.objects.filter(queue=queue_item.queue, item=queue_item.item, rater=actor).exists():
-        raise Forbidden(OWN)
+    _refuse_own(actor, queue_item)
     if seen_revision is not None and seen_revision != label.revision:
         raise Conflict("Somebody decided this item while you looked at it. Read their decision before you undo it.")
     judgments = judgments_before_label(queue_item)
@@ -176,6 +179,9 @@ def undo(*, actor: Any, queue_item: QueueItem, seen_revision: int | None = None)
             label=None,
         )
         record(project=queue_item.queue.project_id, actor=actor, verb=Verb.ITEM_REOPENED, target=queue_item)
+        # While it was settled, names and outcome were there to be read.
+        for lead in {actor, label.adjudication.lead}:
+            record(project=queue_item.queue.project_id, actor=lead, verb=Verb.NAMES_OPENED, target=queue_item)
         return None
     return make_label(
         queue_item=queue_item,

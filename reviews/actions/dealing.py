@@ -25,7 +25,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
@@ -309,14 +309,27 @@ def count_active_time(assignment: Assignment, now: datetime, worked: int | None 
     `worked` is how many seconds the page saw its reader work since then. It is believed as far as our own clock allows:
     two pages of one person, or one that boasts, never count more than has passed, nor more than one lease. Who cannot
     say it is given the time since the last sign, up to the idle limit. Seconds are counted whole; what is left of one
-    stays for the next sign.
+    stays for the next sign. A second that was counted for another item of the rater is not counted again.
     """
-    elapsed = max(0, int((now - assignment.seen_at).total_seconds()))
+    elapsed = max(0, int((now - _counted_until(assignment)).total_seconds()))
     most = settings.ACTIVE_IDLE_SECONDS if worked is None else min(worked, assignment.queue.lease_minutes * 60)
     if most <= 0:
         return
     assignment.active_seconds += min(elapsed, most)
     assignment.seen_at = now - (now - assignment.seen_at) % timedelta(seconds=1)
+
+
+def _counted_until(assignment: Assignment) -> datetime:
+    """Until when the rater's time is counted, on this item or on another that they have, or had since, in hand."""
+    since = Q(ended_at__isnull=True) | Q(ended_at__gt=assignment.seen_at)
+    others = Assignment.objects.filter(since, rater_id=assignment.rater_id).exclude(pk=assignment.pk)
+    if not others.exists():
+        return assignment.seen_at
+    # Of two signs at once the second waits for what the first counts.
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('active time'), %s)", [assignment.rater_id])
+    latest = others.filter(active_seconds__gt=0).aggregate(latest=Max("seen_at"))["latest"]
+    return max(assignment.seen_at, latest or assignment.seen_at)
 
 
 def ended_sentence(assignment: Assignment) -> str:

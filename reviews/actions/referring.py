@@ -43,7 +43,7 @@ def refer(*, actor: Any, queue_item: QueueItem, kind: str, text: str, queue: str
         .select_related("queue__project", "queue__rubric", "queue__guideline", "queue__requires", "item")
         .get(pk=queue_item.pk)
     )
-    if Judgment.objects.filter(queue=queue_item.queue_id, item=queue_item.item_id, rater=actor).exists():
+    if Judgment.objects.filter(item=queue_item.item_id, rater=actor).exists():
         raise Forbidden("You judged this item yourself, so another lead settles it.")
     errors = {} if kind in ReferralKind.values else {"kind": f"Pass it on to one of {', '.join(ReferralKind.values)}."}
     words = text.strip().replace("\r\n", "\n") if isinstance(text, str) else ""

@@ -143,7 +143,8 @@ class Adjudications(AssayView):
     def post(self, request: Request) -> Response:
         """Settle an item that waits, or decide a settled one anew. The answer is the label. For leads."""
         queue_item, payload = self._read()
-        label = adjudicate(actor=request.user, queue_item=queue_item, payload=payload)
+        seen = queue_item.label.revision if queue_item.label else 0
+        label = adjudicate(actor=request.user, queue_item=queue_item, payload=payload, seen_revision=seen)
         return Response(
             LabelOut(label_by_id(label.pk, reader=request.user), context={"role": Role.LEAD}).data, status=201
         )

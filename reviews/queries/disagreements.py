@@ -161,7 +161,7 @@ EVERYTHING = Filters()
 def inbox(queue: Queue, lead: Any, *, filters: Filters = EVERYTHING, only: Collection[int] | None = None) -> Inbox:
     """What waits for this lead; `only` has ids of items. A few queries, whatever the number of items."""
     in_hand = [AssignmentState.LEASED, AssignmentState.SUBMITTED]
-    own = Assignment.objects.filter(queue=queue, rater=lead, item=OuterRef("item"), state__in=in_hand)
+    own = Assignment.objects.filter(rater=lead, item=OuterRef("item"), state__in=in_hand)
     waiting = QueueItem.objects.filter(queue=queue, state=QueueItemState.WAITING)
     others = waiting.filter(~Exists(own), ~Exists(asked_by(lead))).select_related(
         "item__trajectory__task", "item__task"
@@ -710,8 +710,6 @@ def skips_of(queue_item: QueueItem) -> list[Assignment]:
 
 
 def judged_by(queue_item: QueueItem, person: Any) -> bool:
-    """Whether the person judged the item, or is judging it just now."""
+    """Whether the person judged the item, in whatever queue, or is judging it just now."""
     in_hand = [AssignmentState.LEASED, AssignmentState.SUBMITTED]
-    return Assignment.objects.filter(
-        queue=queue_item.queue_id, item=queue_item.item_id, rater=person, state__in=in_hand
-    ).exists()
+    return Assignment.objects.filter(item=queue_item.item_id, rater=person, state__in=in_hand).exists()

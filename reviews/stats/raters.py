@@ -58,9 +58,12 @@ class AgainstLabels:
 def leave_one_out(ratings: Ratings, coefficient: Coefficient) -> list[LeftOut]:
     """For every rater with a rating, the coefficient without their ratings, and how much it changes by that.
 
-    Nothing is counted again: the units a rater saw move from their pattern to the pattern that is left.
+    Nothing is counted again: the units a rater saw move from their pattern to the pattern that is left. Empty where
+    nobody rated anything.
     """
     counts, times = ratings.patterns.counts, ratings.patterns.times
+    if not counts.size:
+        return []
     n_labels = ratings.n_labels
     m = counts.sum(axis=1)
     as_is = coefficient.rows(counts)

@@ -30,9 +30,9 @@ def verbatim_text(text: str) -> SafeString:
 
 
 @register.filter
-def plainly(text: str) -> str:
-    """A quote without what a terminal would obey, where nothing points into it."""
-    return without_escapes(text)
+def plainly(text: Any) -> str:
+    """A quote without what a terminal would obey, where nothing points into it. A draft's may be of any type."""
+    return without_escapes(str(text))
 
 
 @register.filter

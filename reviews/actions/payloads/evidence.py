@@ -109,7 +109,7 @@ class _Citations:
             self.errors[name] = str(reason)
             return None
         mark = row.get("mark") or ""
-        if mark and mark not in self.marks:
+        if mark and not (isinstance(mark, str) and mark in self.marks):
             self.errors[name] = f"The rubric has no such mark. Known are: {', '.join(sorted(self.marks)) or 'none'}."
             return None
         pointer = self._place(name, criterion, candidate, row)

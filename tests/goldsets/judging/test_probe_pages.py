@@ -28,7 +28,7 @@ def test_from_settled_runs_to_a_promoted_version(setup, project, queue, lead, ad
     assert "7 wait for an expert" in client.get(page).content.decode()
 
     to_check = reverse("goldsets:probes_to_check", args=[project.slug])
-    while probe := next_to_check(project):
+    while probe := next_to_check(project, ada):
         shown = expert.get(to_check).content.decode()
         assert "Does every gate pass?" in shown
         assert probe.get_kind_display() not in shown

@@ -170,6 +170,43 @@ def test_a_page_that_boasts_counts_no_more_than_has_passed_by_our_clock(project,
         assert renew(actor=alice, uid=uid, worked=worked).active_seconds == 60
 
 
+def test_a_second_counts_for_one_item_however_many_queues_a_rater_has_items_of(project):
+    """Three items in hand for five minutes are five minutes of work, in whatever order the pages tell of it."""
+    alice, began = make.expert(project, "Alice"), timezone.now()
+    with time_machine.travel(began, tick=False):
+        held = [claim(actor=alice, queue=make.queue(project, items=2)) for _ in range(3)]
+    for minutes, order in ((3, held), (4, held[::-1]), (5, held[1:] + held[:1])):
+        with time_machine.travel(began + timedelta(minutes=minutes), tick=False):
+            for mine in order:
+                renew(actor=alice, uid=mine.uid, worked=86_400)
+    counted = Assignment.objects.filter(rater=alice).values_list("active_seconds", flat=True)
+    assert sum(counted) == 300
+    with time_machine.travel(began + timedelta(minutes=6), tick=False):
+        submit(actor=alice, uid=held[0].uid, payload=make.passing(), idempotency_key="k", worked=86_400)
+        renew(actor=alice, uid=held[1].uid, worked=86_400)
+    assert sum(counted.all()) == 360
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nor_does_it_count_twice_where_pages_tell_of_it_at_once(project):
+    alice, began = make.expert(project, "Alice"), timezone.now() - timedelta(minutes=10)
+    held = [claim(actor=alice, queue=make.queue(project, items=2)) for _ in range(4)]
+    Assignment.objects.filter(rater=alice).update(seen_at=began)
+
+    def tell(mine):
+        try:
+            renew(actor=alice, uid=mine.uid, worked=86_400)
+        finally:
+            connection.close()
+
+    at_once = [threading.Thread(target=tell, args=(mine,)) for mine in held]
+    for thread in at_once:
+        thread.start()
+    for thread in at_once:
+        thread.join()
+    assert 595 <= sum(Assignment.objects.filter(rater=alice).values_list("active_seconds", flat=True)) <= 660
+
+
 def test_no_sign_counts_for_more_than_a_lease(project):
     alice, uid = leased(project, since=timedelta(days=2), lease_minutes=30)
     assert renew(actor=alice, uid=uid, worked=2 * 24 * 3600).active_seconds == 30 * 60

@@ -1,0 +1,130 @@
+"""Nobody settles, measures, checks or is measured by what they had a hand in themselves."""
+
+import pytest
+
+from goldsets.actions.gold import approve_gold, propose_gold, set_gold_rate
+from goldsets.actions.probes import check_probe, make_probes
+from goldsets.actions.standing import change_standing
+from goldsets.models import GoldItem, GoldPlacement
+from goldsets.queries.probes import next_to_check
+from reviews.actions.adjudicating import adjudicate, decide_ahead, undo
+from reviews.actions.dealing import claim
+from reviews.actions.queueing import add_items
+from reviews.errors import Conflict, Forbidden
+from reviews.models import Event, QueueItem
+from reviews.queries.disagreements import inbox, names_are_open
+from tests import factories as make
+from tests.factories import graders
+from tests.factories.furnished import judge as submit
+from tests.factories.training import judge
+from tests.reviews.api.talking import by
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def second(project):
+    """Another lead."""
+    grace = make.person("Grace")
+    make.member(project, grace, "lead")
+    return grace
+
+
+def test_leads_who_judge_never_meet_gold_of_which_they_said_what_it_expects(project, lead, second):
+    """Lea proposed the first, approved the second and decided the third. Each of the three comes to somebody else."""
+    queue = make.queue(project, items=3, overlap=1)
+    rows = list(QueueItem.objects.filter(queue=queue).order_by("pk"))
+    for row, decider in zip(rows, (second, second, lead), strict=True):
+        decide_ahead(
+            actor=decider, queue_item=row, payload={name: make.passing()[name] for name in ("gates", "criteria")}
+        )
+    third = make.person("Hedy")
+    make.member(project, third, "lead")
+    for row, one, other in zip(rows, (lead, second, second), (second, lead, third), strict=True):
+        approve_gold(actor=other, key=propose_gold(actor=one, queue_item=row))
+    add_items(actor=lead, queue=queue, items=[make.item(project) for _ in range(20)])
+    set_gold_rate(actor=lead, queue=queue, rate="0.5")
+    assert gold_met(queue, lead, 8) == set()
+    assert gold_met(queue, make.expert(project, "Alice"), 8) == set(GoldItem.objects.values_list("pk", flat=True))
+
+
+def gold_met(queue, rater, most):
+    for _ in range(most):
+        judge(queue, rater, make.passing())
+    return set(GoldPlacement.objects.filter(rater=rater).values_list("gold_item", flat=True))
+
+
+def test_a_lead_who_judged_an_item_settles_it_in_no_queue(project, lead):
+    queue = make.queue(project, items=1, overlap=1)
+    judge(queue, lead, make.passing())
+    again = make.queue(project, items=[queue.queue_items.get().item], overlap=1, settle_rule="lead")
+    judge(again, make.expert(project, "Alice"), make.failing())
+    row = again.queue_items.get()
+    with pytest.raises(Forbidden, match="You judged this item yourself"):
+        adjudicate(actor=lead, queue_item=row, payload=make.passing())
+    assert inbox(again, lead).rows == []
+    answer = by(lead).post("/api/v1/adjudications/", {"queue_item": row.uid, **make.passing()}, format="json")
+    assert answer.status_code == 403
+
+
+def test_who_decided_and_took_it_back_decides_with_names_open(project, lead):
+    """While the item was settled, its raters and its outcome could be read."""
+    queue = make.queue(project, items=1, overlap=1, settle_rule="lead")
+    judge(queue, make.expert(project, "Alice"), make.passing())
+    row = queue.queue_items.get()
+    adjudicate(actor=lead, queue_item=row, payload={"ambiguous": True, "note": "To see."})
+    undo(actor=lead, queue_item=row)
+    assert names_are_open(row, lead)
+    assert Event.objects.filter(verb="names.opened", target_id=row.pk, actor=lead).count() == 1
+
+
+def test_nobody_decides_their_own_standing(project, lead, second):
+    queue = make.queue(project, items=3, overlap=1)
+    judge(queue, lead, make.passing())
+    with pytest.raises(Forbidden, match="your own standing"):
+        change_standing(actor=lead, queue=queue, rater_id=lead.pk, after="active", why="It is me.")
+    place = f"/api/v1/queues/{queue.uid}/standing/{lead.pk}/"
+    assert by(lead).post(place, {"state": "active", "why": "It is me."}, format="json").status_code == 403
+    assert change_standing(actor=second, queue=queue, rater_id=lead.pk, after="active", why="Well.").after == "active"
+
+
+def test_who_has_probes_made_does_not_check_them_and_what_they_expect_is_told_to_nobody_before(project, lead, second):
+    queue = make.queue(project, items=2, overlap=1)
+    ada = make.expert(project, "Ada")
+    for _ in range(2):
+        submit(queue, ada, make.passing())
+    grader = graders.version(project).grader
+    make_probes(actor=lead, grader=grader, queue=queue, most=1)
+    assert next_to_check(project, lead) is None
+    probe = next_to_check(project, second)
+    with pytest.raises(Forbidden, match="somebody else checks it"):
+        check_probe(actor=lead, probe=probe, passes=probe.passes)
+    told = by(second).get(f"/api/v1/graders/{grader.uid}/probes/").json()["results"]
+    proposed = [row for row in told if row["state"] == "proposed"]
+    assert proposed
+    assert {"passes", "kind", "changed", "parent"} & set().union(*proposed) == set()
+    check_probe(actor=second, probe=probe, passes=probe.passes)
+    told = by(second).get(f"/api/v1/graders/{grader.uid}/probes/").json()["results"]
+    assert [row["passes"] for row in told if row["uid"] == str(probe.uid)] == [probe.passes]
+
+
+def test_of_decisions_sent_at_once_the_first_stands(project, lead, second):
+    """The label that was there when a decision was sent has to be there still."""
+    queue = make.queue(project, items=1, overlap=1, settle_rule="lead")
+    judge(queue, make.expert(project, "Alice"), make.passing())
+    row = queue.queue_items.get()
+    seen = QueueItem.objects.select_related("label").get(pk=row.pk)
+    adjudicate(actor=second, queue_item=row, payload={"ambiguous": True, "note": "Unclear."})
+    with pytest.raises(Conflict, match="Somebody settled this item"):
+        adjudicate(actor=lead, queue_item=seen, payload=make.passing(), seen_revision=0)
+
+
+@pytest.mark.parametrize("mark", [{"a": 1}, ["a"], 7])
+def test_a_mark_that_is_no_text_is_refused_by_its_field(project, mark):
+    queue, alice = make.queue(project, items=1), make.expert(project, "Alice")
+    mine = claim(actor=alice, queue=queue)
+    said = make.passing(evidence=[{"criterion": None, "step": 1, "mark": mark}])
+    place = f"/api/v1/assignments/{mine.uid}/judgment/"
+    answer = by(alice).post(place, said, format="json", headers={"Idempotency-Key": "k"})
+    assert answer.status_code == 422
+    assert "evidence.0" in str(answer.json())
