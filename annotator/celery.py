@@ -4,6 +4,8 @@ import os
 
 from celery import Celery
 
+# Every process has work of its own; threads of BLAS would only wait for each other. Numpy reads it when it is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotator.settings")
 
 app = Celery("assay")

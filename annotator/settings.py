@@ -276,8 +276,8 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "queue-overlooked-imports": {"task": "reviews.tasks.queue_overlooked_imports", "schedule": 600},
     "count-watched-agreement": {
         "task": "goldsets.tasks.count_watched_agreement",
-        "schedule": 3,
-        "options": {"expires": 3},
+        "schedule": 1,
+        "options": {"expires": 1},
     },
     "review-standings": {
         "task": "goldsets.tasks.review_all_standings",

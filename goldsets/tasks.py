@@ -18,7 +18,7 @@ from goldsets.actions.standing import review_standings
 from goldsets.models import DatasetVersion, GraderVersion
 from goldsets.queries.agreement import (
     Seen,
-    count_agreement,
+    count_alone,
     queue_by_id,
     seen_agreement,
     takes_the_count,
@@ -116,7 +116,7 @@ def queue_overlooked_compiles() -> None:
 @shared_task
 def count_queue_agreement(queue_id: int) -> None:
     """Count a queue's agreement anew for whoever looks at it."""
-    count_agreement(queue_by_id(queue_id))
+    count_alone(queue_by_id(queue_id))
 
 
 def look_at_agreement(queue: Queue, *, with_items: bool = False, waits: bool = True) -> Seen:
@@ -180,7 +180,7 @@ def look_at_instrument(asked: Asked) -> SeenFigures[InstrumentReport]:
 def count_watched_agreement() -> None:
     """Count ahead for those who look: queues whose agreement was opened lately and where something happened since."""
     for queue in watched_queues():
-        count_agreement(queue)
+        count_alone(queue)
 
 
 @shared_task

@@ -1,6 +1,5 @@
 """Agreement: every number with its n, its interval and its method, or the reason why there is none."""
 
-from dataclasses import asdict
 from typing import Any
 
 from django.http import HttpResponse
@@ -322,7 +321,7 @@ class ConsensusOfQueue(AssayView):
         if entry is None or entry.consensus is None:
             known = ", ".join(entry.key for entry in found.entries if entry.consensus)
             raise Invalid({"criterion": f"Name a criterion with a declared scale: {known or 'this rubric has none'}."})
-        return Response(asdict(entry.consensus))
+        return Response(entry.consensus.as_dict())
 
 
 def _agreement(queue: Queue, seen: Seen) -> dict[str, Any]:
@@ -338,7 +337,4 @@ def _agreement(queue: Queue, seen: Seen) -> dict[str, Any]:
     for entry in (*found["criteria"], *(found[name] for name in ("step", "steps", "first_error") if found[name])):
         for told in (*entry["pairs"], *(entry["models"]["models"] if entry["models"] else ())):
             told["items"] = [item for item in told["items"] if item in settled]
-        if entry["consensus"]:
-            # Asked for by itself: there are as many as items.
-            del entry["consensus"]["answers"]
     return found

@@ -3,16 +3,17 @@
 It is kept as it was last counted (see `keeping`), so that reading it costs the same however many ratings there are.
 """
 
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-import numpy as np
 from django.core.cache import cache
+from django.db.models import Count
 from django.utils import timezone
 
 from goldsets.models import GoldPlacement
-from goldsets.queries.keeping import COUNTED_AGAIN_AFTER, KEPT_SECONDS, Marked, latest_event
+from goldsets.queries.graders import Percentile
+from goldsets.queries.keeping import KEPT_SECONDS, alone, mark_of
+from goldsets.queries.keeping import takes_the_count as takes_the_next_count
 from goldsets.stats.pace import much_faster
 from reviews.models import Judgment, Queue
 from reviews.queries.agreement import QueueAgreement, agreement
@@ -35,15 +36,14 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Kept(Marked):
-    """What was counted between raters and within each, each one's work, when, and the latest Event before that."""
+class Kept:
+    """What was counted between raters and within each, each one's work, when, and the mark of the deeds in it."""
 
     found: QueueAgreement
     within: Within
     work: dict[int, Work]
     counted_at: datetime
     mark: int
-    marked_at: datetime | None
 
     @property
     def much_faster(self) -> dict[int, float]:
@@ -70,8 +70,7 @@ def queue_agreement(queue: Queue) -> QueueAgreement:
 def current_agreement(queue: Queue) -> Kept:
     """The same, and when it was counted."""
     kept: Kept | None = cache.get(_key(queue, "full"))
-    mark, _at = latest_event(queue.project_id)
-    return kept if kept and kept.is_fresh(mark, timezone.now()) else count_agreement(queue)
+    return kept if kept and kept.mark == mark_of(queue.project_id) else count_agreement(queue)
 
 
 def seen_agreement(queue: Queue, *, with_items: bool = False, waits: bool = True) -> Seen:
@@ -82,8 +81,7 @@ def seen_agreement(queue: Queue, *, with_items: bool = False, waits: bool = True
     """
     cache.set(_key(queue, "watched"), True, WATCHED_SECONDS)
     kept = cache.get(_key(queue, "full" if with_items else "figures"))
-    mark, _at = latest_event(queue.project_id)
-    if kept and kept.is_fresh(mark, timezone.now()):
+    if kept and kept.mark == mark_of(queue.project_id):
         return Seen(kept, stale=False)
     if waits and _has_few_judgments(queue):
         return Seen(count_agreement(queue), stale=False)
@@ -93,10 +91,10 @@ def seen_agreement(queue: Queue, *, with_items: bool = False, waits: bool = True
 def count_agreement(queue: Queue) -> Kept:
     """Count everything anew and keep it."""
     # The mark comes first: what happens while this counts makes it stale.
-    mark, marked_at = latest_event(queue.project_id)
+    mark = mark_of(queue.project_id)
     placed = GoldPlacement.objects.filter(gold_item__queue=queue).values("assignment")
     found = agreement(queue, leave_out=placed)
-    kept = Kept(found, within(queue), _work(queue), timezone.now(), mark, marked_at)
+    kept = Kept(found, within(queue), _work(queue), timezone.now(), mark)
     figures = replace(kept, found=found.without_items())
     cache.set(_key(queue, "full"), kept, KEPT_SECONDS)
     cache.set(_key(queue, "figures"), figures, KEPT_SECONDS)
@@ -105,15 +103,24 @@ def count_agreement(queue: Queue) -> Kept:
 
 def _work(queue: Queue) -> dict[int, Work]:
     latest = Judgment.objects.filter(queue=queue).order_by("assignment", "-revision").distinct("assignment")
-    seconds = defaultdict(list)
-    for rater, taken in latest.values_list("rater", "active_seconds").iterator(chunk_size=10_000):
-        seconds[rater].append(taken)
-    return {rater: Work(len(taken), float(np.median(taken))) for rater, taken in seconds.items()}
+    of_raters = (
+        Judgment.objects.filter(pk__in=latest.values("pk"))
+        .values_list("rater")
+        .annotate(n=Count("pk"), median=Percentile("active_seconds", 0.5))
+    )
+    return {rater: Work(n, median) for rater, n, median in of_raters.order_by()}
 
 
 def takes_the_count(queue: Queue) -> bool:
     """Whether whoever asks is the one to have the queue counted; for a moment nobody else is."""
-    return bool(cache.add(_key(queue, "asked"), True, COUNTED_AGAIN_AFTER.total_seconds()))
+    return takes_the_next_count(_key(queue, "full"))
+
+
+def count_alone(queue: Queue) -> None:
+    """Count anew, unless another worker does so at the moment."""
+    with alone(_key(queue, "full")) as mine:
+        if mine:
+            count_agreement(queue)
 
 
 def queue_by_id(queue_id: int) -> Queue:
@@ -122,14 +129,13 @@ def queue_by_id(queue_id: int) -> Queue:
 
 def watched_queues() -> list[Queue]:
     """Queues whose agreement somebody looks at, and where something happened since it was counted."""
-    queues = list(Queue.objects.select_related("rubric"))
-    watched = cache.get_many([_key(queue, "watched") for queue in queues])
+    keys = {_key(queue, "watched"): queue.pk for queue in Queue.objects.only("uid")}
+    looked_at = [keys[key] for key in cache.get_many(keys)]
     found = []
-    for queue in queues:
-        if _key(queue, "watched") in watched:
-            kept = cache.get(_key(queue, "figures"))
-            if kept is None or not kept.is_fresh(latest_event(queue.project_id)[0], timezone.now()):
-                found.append(queue)
+    for queue in Queue.objects.filter(pk__in=looked_at).select_related("rubric") if looked_at else ():
+        kept: Kept | None = cache.get(_key(queue, "figures"))
+        if kept is None or kept.mark != mark_of(queue.project_id):
+            found.append(queue)
     return found
 
 

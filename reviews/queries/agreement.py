@@ -49,7 +49,7 @@ MOST_CELLS = 20_000_000
 TENTATIVE = 0.667
 STEP_KEY, FIRST_ERROR_KEY, STEP_LABELS_KEY = "failure_step", "first_error", "step_labels"
 # The fields that name items; there may be as many as items in the queue.
-NAMING_ITEMS = {"items", "disagreed", "answers"}
+NAMING_ITEMS: dict[str, Any] = {"items": (), "disagreed": (), "answers": None}
 
 
 @dataclass(frozen=True)
@@ -178,22 +178,29 @@ class QueueAgreement:
         return min((entry for entry in self.criteria if entry.alpha.defined), key=_alpha, default=None)
 
     def as_dict(self) -> dict[str, Any]:
-        """Nested dictionaries and lists for JSON; ids of items are UUIDs."""
-        return asdict(self)
+        """Nested dictionaries and lists for JSON; ids of items are UUIDs.
+
+        What is probable of each item is asked for by itself: there is as much of it as of items.
+        """
+        found = asdict(_without(self, {"answers": None}))
+        for entry in (*found["criteria"], found["steps"]):
+            if entry and entry["consensus"]:
+                del entry["consensus"]["answers"]
+        return found
 
     def without_items(self) -> "QueueAgreement":
         """The same figures without naming items: as large for a few judgments as for very many."""
-        found: QueueAgreement = _without_items(self)
-        return found
+        return _without(self, NAMING_ITEMS)
 
 
-def _without_items(part: Any) -> Any:
+def _without(part: Any, blank: dict[str, Any]) -> Any:
+    """The same with these fields blank wherever they stand in it."""
     if isinstance(part, tuple):
-        return tuple(_without_items(one) for one in part)
+        return tuple(_without(one, blank) for one in part)
     if not is_dataclass(part) or isinstance(part, type | Estimate):
         return part
     changes = {
-        field.name: () if field.name in NAMING_ITEMS else _without_items(getattr(part, field.name))
+        field.name: blank[field.name] if field.name in blank else _without(getattr(part, field.name), blank)
         for field in fields(part)
     }
     return replace(part, **changes)
@@ -285,7 +292,7 @@ class _Counting:
         """Everything about one question."""
         answers, rated = self.answers, asked.ratings
         measured = asked.measured(self.bootstrap, self.tasks)
-        disagreed = self.uids(asked.items(disagreeing_units(rated)))
+        disagreed = answers.uids(asked.items(disagreeing_units(rated)))
         alpha = refuse_below(measured.alpha, FLOOR)
         cuts = cuts_of(answers, asked, self.cut_by, self.bootstrap, self.tasks, floor=FLOOR)
         mixed = self.confusions(asked) if asked.has_few_labels else ()
@@ -326,7 +333,7 @@ class _Counting:
     def confusions(self, asked: Compared) -> tuple[Confusion, ...]:
         found = []
         for pair in confusions(asked.ratings):
-            items = self.uids(asked.items(pair.units))
+            items = self.answers.uids(asked.items(pair.units))
             found.append(Confusion(asked.names[pair.first], asked.names[pair.second], items, len(items)))
         return tuple(found)
 
@@ -359,7 +366,7 @@ class _Counting:
             first, second = sorted((pair.first, pair.second), key=lambda rater: self.names[ids[rater]])
             both = (said[:, first] != MISSING) & (said[:, second] != MISSING)
             differ = np.flatnonzero(both & (said[:, first] != said[:, second]))
-            items = self.uids(asked.items(differ))
+            items = self.answers.uids(asked.items(differ))
             names = self.names[ids[first]], self.names[ids[second]]
             apart = np.abs(said[differ, first] - said[differ, second])
             adjacent = int((apart == 1).sum()) if kind in {CriterionKind.ORDINAL, "steps"} else 0
@@ -397,9 +404,6 @@ class _Counting:
             n_some_name_none=places.n_some_name_none,
         )
         return replace(entry, reading=step_reading(entry.percent, entry.within_one, entry.alpha))
-
-    def uids(self, items: Iterable[int]) -> tuple[UUID, ...]:
-        return tuple(self.answers.item_uids[item] for item in items)
 
 
 def _over_all(answers: Answers, asked: list[Compared], names: dict[int, str]) -> tuple[RaterAgreement, ...]:

@@ -4,15 +4,17 @@ Of each rater's revisions of a judgment the latest counts, but none that came af
 then on a rater may know the lead's answer. Whoever asks may hand in assignments to leave out, and need not say why.
 """
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Exists, F, Func, OuterRef, QuerySet, TextField, Value
-from django.db.models.functions import Coalesce, ExtractIsoYear, ExtractWeek
+from django.db.models.functions import Cast, Coalesce, ExtractIsoYear, ExtractWeek
 
 from reviews.enums import AssignmentState, CriterionKind, ItemKind
 from reviews.models import (
@@ -71,6 +73,14 @@ class Answers:
     def n_judgments(self) -> int:
         return len(self.item_of)
 
+    def uids(self, items: Sequence[int] | np.ndarray) -> tuple[UUID, ...]:
+        """The public ids of items by their codes."""
+        return tuple(self._uids[np.asarray(items, dtype=np.int64)].tolist())
+
+    @cached_property
+    def _uids(self) -> np.ndarray:
+        return np.array(self.item_uids, dtype=object)
+
     def of(self, criterion_id: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Items, raters and values of one criterion, one entry per rating."""
         rows = self.criterion == criterion_id
@@ -84,36 +94,43 @@ def ratings(queue: Queue, *, leave_out: Iterable[int] | Any = ()) -> Answers:
     `leave_out` has ids of assignments, or is a query for them.
     """
     of_queue = Judgment.objects.filter(queue=queue, assignment__state=AssignmentState.SUBMITTED)
-    counting = _latest_before_decisions(queue, of_queue.exclude(assignment__in=leave_out))
+    counting = _before_decisions(queue, of_queue.exclude(assignment__in=leave_out))
     n_left_out = of_queue.filter(assignment__in=leave_out).values("assignment").distinct().count()
     return answers_in(queue, counting, n_left_out=n_left_out)
 
 
-def answers_in(queue: Queue, counting: QuerySet[Judgment], *, n_left_out: int = 0) -> Answers:
-    """What these judgments of the queue say."""
+def answers_in(queue: Queue, counting: QuerySet[Judgment], *, few: bool = False, n_left_out: int = 0) -> Answers:
+    """What these judgments of the queue say, of each assignment the latest.
+
+    Where they are few of the queue's, only what belongs to them is read; of nearly all, asking for each takes longer.
+    """
+    theirs = {"judgment__in": counting.values("pk")} if few else {"judgment__queue": queue}
+    items = Item.objects.filter(**{"pk__in": counting.values("item")} if few else {"queue_items__queue": queue})
     compares = queue.rubric.item_kind != ItemKind.TRAJECTORY
     judgments = _columns(
         counting,
         pk=F("pk"),
+        assignment=F("assignment"),
+        revision=F("revision"),
         item=F("item"),
         rater=F("rater"),
         failure_step=Coalesce("failure_step", 0),
         week=ExtractIsoYear("submitted_at") * 100 + ExtractWeek("submitted_at"),
         **({"order": _joined("assignment__candidate_order")} if compares else {}),
     )
-    in_order = np.argsort(judgments["pk"])
-    judgments = {name: column[in_order] for name, column in judgments.items()}
+    latest = _latest(judgments)
+    judgments = {name: column[latest] for name, column in judgments.items()}
     pk = judgments["pk"]
     item_ids, item_of = np.unique(judgments["item"], return_inverse=True)
     rater_ids, rater_of = np.unique(judgments["rater"], return_inverse=True)
-    rated = _rated(queue, pk)
-    about = _about(queue)
+    rated = _rated(queue, pk, theirs)
+    about = _about(items)
     return Answers(
         item_uids=[about[item][0] for item in item_ids.tolist()],
         task_of_item=np.unique([about[item][1] for item in item_ids.tolist()], return_inverse=True)[1],
         family_of_item=[about[item][2] for item in item_ids.tolist()],
         slices_of_item=[about[item][3] for item in item_ids.tolist()],
-        length_of=_lengths(queue, item_ids, about),
+        length_of=_lengths(queue, items, item_ids, about),
         rater_ids=rater_ids.tolist(),
         item_of=item_of,
         rater_of=rater_of,
@@ -126,19 +143,19 @@ def answers_in(queue: Queue, counting: QuerySet[Judgment], *, n_left_out: int = 
         value=rated["value"],
         number=rated.get("number", np.zeros(0)),
         said=rated.get("said", np.zeros(0, dtype=str)),
-        step_labels=_of_judgments(StepLabel, pk, queue, "step", "value") if queue.rubric.step_labels else _none(3),
+        step_labels=_of_judgments(StepLabel, pk, theirs, "step", "value") if queue.rubric.step_labels else _none(3),
         candidate_failures=(
-            _of_judgments(CandidateFailure, pk, queue, "candidate", "failure_step") if compares else _none(3)
+            _of_judgments(CandidateFailure, pk, theirs, "candidate", "failure_step") if compares else _none(3)
         ),
         citations=_of_judgments(
-            Evidence, pk, queue, "criterion", "candidate", "step", criterion__isnull=False, step__isnull=False
+            Evidence, pk, theirs, "criterion", "candidate", "step", criterion__isnull=False, step__isnull=False
         ),
         n_left_out=n_left_out,
         n_items_in_queue=QueueItem.objects.filter(queue=queue).count(),
     )
 
 
-def _rated(queue: Queue, pk: np.ndarray) -> dict[str, np.ndarray]:
+def _rated(queue: Queue, pk: np.ndarray, theirs: dict[str, Any]) -> dict[str, np.ndarray]:
     """The ratings of these judgments; texts and numbers only where the rubric has questions for them."""
     kinds = set(queue.rubric.criteria.values_list("kind", flat=True))
     more: dict[str, Any] = {}
@@ -148,7 +165,7 @@ def _rated(queue: Queue, pk: np.ndarray) -> dict[str, np.ndarray]:
         # A preference's choices are its reasons, on which nobody has to agree.
         more["said"] = Coalesce(_joined("ranks"), _joined("choices"), Value(""), output_field=TextField())
     rated = _columns(
-        Rating.objects.filter(judgment__queue=queue),
+        Rating.objects.filter(**theirs),
         judgment=F("judgment"),
         criterion=F("criterion"),
         candidate=Coalesce("candidate", 0),
@@ -160,35 +177,42 @@ def _rated(queue: Queue, pk: np.ndarray) -> dict[str, np.ndarray]:
     return rated | {"judgment": np.searchsorted(pk, rated["judgment"])}
 
 
-def _about(queue: Queue) -> dict[int, tuple[UUID, int, str, dict[str, Any], int]]:
-    """Per item of the queue: its public id, its task with family and slices, and its number of steps."""
-    of_items = Item.objects.filter(queue_items__queue=queue).values_list(
+def _about(items: QuerySet[Item]) -> dict[int, tuple[UUID, int, str, dict[str, Any], int]]:
+    """Per item: its public id, its task with family and slices, and its number of steps."""
+    rows = items.values_list(
         "pk",
         "uid",
         Coalesce("trajectory__task", "task"),
         Coalesce("trajectory__task__family", "task__family"),
-        Coalesce("trajectory__task__slices", "task__slices"),
+        # Few slices are distinct, and each is read once.
+        Cast(Coalesce("trajectory__task__slices", "task__slices"), TextField()),
         Coalesce("trajectory__step_count", 0),
     )
-    return {item: about for item, *about in of_items.iterator(chunk_size=10_000)}
+    read = cache(json.loads)
+    return {
+        item: (uid, task, family, read(slices), steps)
+        for item, uid, task, family, slices, steps in rows.iterator(chunk_size=10_000)
+    }
 
 
-def _lengths(queue: Queue, item_ids: np.ndarray, about: dict[int, Any]) -> dict[tuple[int, int], int]:
+def _lengths(
+    queue: Queue, items: QuerySet[Item], item_ids: np.ndarray, about: dict[int, Any]
+) -> dict[tuple[int, int], int]:
     """Steps by (item's code, candidate), the candidate 0 being the item's only run."""
     code = {item: at for at, item in enumerate(item_ids.tolist())}
     found = {(at, 0): about[item][4] for item, at in code.items()}
     if queue.rubric.item_kind != ItemKind.TRAJECTORY:
-        runs = Candidate.objects.filter(item__queue_items__queue=queue)
+        runs = Candidate.objects.filter(item__in=items.values("pk"))
         for item, position, steps in runs.values_list("item", "position", "trajectory__step_count"):
             if item in code:
                 found[code[item], position] = steps
     return found
 
 
-def _of_judgments(model: Any, pk: np.ndarray, queue: Queue, *fields: str, **where: Any) -> np.ndarray:
+def _of_judgments(model: Any, pk: np.ndarray, theirs: dict[str, Any], *fields: str, **where: Any) -> np.ndarray:
     """(rows, 1 + fields): the place of the judgment, then these columns, 0 where one is empty."""
     rows = _columns(
-        model.objects.filter(judgment__queue=queue, **where),
+        model.objects.filter(**theirs, **where),
         judgment_id=F("judgment"),
         **{f"{name}_or_0": Coalesce(name, 0) for name in fields},
     )
@@ -201,13 +225,19 @@ def _none(width: int) -> np.ndarray:
     return np.zeros((0, width), dtype=np.int64)
 
 
-def _latest_before_decisions(queue: Queue, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
-    """One judgment per assignment."""
+def _before_decisions(queue: Queue, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
     decided = Adjudication.objects.filter(
         queue_item__queue=queue, queue_item__item=OuterRef("item"), created_at__lte=OuterRef("submitted_at")
     )
-    latest = judgments.exclude(Exists(decided)).order_by("assignment", "-revision").distinct("assignment")
-    return Judgment.objects.filter(pk__in=latest.values("pk"))
+    return judgments.exclude(Exists(decided))
+
+
+def _latest(judgments: dict[str, np.ndarray]) -> np.ndarray:
+    """Of each assignment the row of its latest revision, in the order of primary keys."""
+    by_assignment = np.lexsort((judgments["revision"], judgments["assignment"]))
+    last = np.append(np.diff(judgments["assignment"][by_assignment]) != 0, True)[: len(by_assignment)]
+    rows = by_assignment[last]
+    return rows[np.argsort(judgments["pk"][rows])]
 
 
 def _joined(field: str) -> Func:

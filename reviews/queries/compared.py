@@ -4,7 +4,7 @@ A unit is what two raters answer the same question about: an item; one of its ca
 candidates of an item; of step labels a step.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ IN_RANKING = ("the first of two", "level", "the second of two")
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What there is to say of all raters together; `ac` only where the scale is declared."""
+    """What there is to say of all raters together; `ac` only where it is asked for and the scale is declared."""
 
     percent: Estimate
     alpha: Estimate
@@ -67,9 +67,18 @@ class Compared:
     def has_few_labels(self) -> bool:
         return self.ratings.n_labels <= FEW_LABELS
 
-    def measured(self, bootstrap: Bootstrap, tasks: np.ndarray | None, *, keep: np.ndarray | None = None) -> Measured:
-        """All, or only the ratings kept. Units of one item hang together, as do items of one task where it is given."""
-        rated = self.ratings if keep is None else self.ratings.keep(keep)
+    def part(self, keep: np.ndarray) -> "Compared":
+        """Only the ratings kept, and the units they are of."""
+        kept = self.ratings.keep(keep)
+        rated = np.flatnonzero(kept.per_unit)
+        number = np.zeros(kept.n_units, dtype=np.int64)
+        number[rated] = np.arange(len(rated))
+        renumbered = replace(kept, units=number[kept.units], n_units=len(rated))
+        return replace(self, ratings=renumbered, item_of_unit=self.item_of_unit[rated])
+
+    def measured(self, bootstrap: Bootstrap, tasks: np.ndarray | None, *, with_ac: bool = True) -> Measured:
+        """Units of one item hang together, as do items of one task where it is given."""
+        rated = self.ratings
         clusters = self.clusters(tasks)
         if self.tolerance is not None:
             numbers = rated.scores[rated.labels] if len(rated.labels) else np.zeros(0)
@@ -86,7 +95,11 @@ class Compared:
         return Measured(
             percent=percent_agreement(rated, bootstrap=bootstrap, clusters=clusters),
             alpha=estimate(rated, self.coefficient, bootstrap=bootstrap, clusters=clusters),
-            ac=gwet_ac(rated, weights=weights, bootstrap=bootstrap, clusters=clusters) if self.declared else None,
+            ac=(
+                gwet_ac(rated, weights=weights, bootstrap=bootstrap, clusters=clusters)
+                if self.declared and with_ac
+                else None
+            ),
         )
 
     def clusters(self, tasks: np.ndarray | None) -> np.ndarray | None:
@@ -96,7 +109,7 @@ class Compared:
 
     def items(self, units: Any) -> list[int]:
         """The codes of the items of these units, each once."""
-        return np.unique(self.item_of_unit[np.asarray(units, dtype=np.int64)]).tolist()
+        return np.flatnonzero(np.bincount(self.item_of_unit[np.asarray(units, dtype=np.int64)])).tolist()
 
 
 def compared(answers: Answers, criterion: Criterion) -> Compared:

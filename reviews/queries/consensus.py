@@ -1,7 +1,8 @@
 """What the raters' answers to one question come to when each rater may err in a way of their own. [Dawid and Skene]"""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -39,10 +40,27 @@ class ProbableAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProbableAnswers:
+    """Those of all rated units, column by column, because there may be very many: `codes` of the labels, -1 where two
+    are as probable, and (units, labels) of probabilities."""
+
+    items: tuple[UUID, ...]
+    labels: tuple[str, ...]
+    codes: np.ndarray
+    probabilities: np.ndarray
+
+    def __iter__(self) -> Iterator[ProbableAnswer]:
+        for item, code, probable in zip(self.items, self.codes.tolist(), self.probabilities.tolist(), strict=True):
+            answer = "" if code == NO_LABEL else self.labels[code]
+            yield ProbableAnswer(item=item, answer=answer, probabilities=tuple(probable))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Consensus:
     """Without enough answers everything is empty and `words` says why.
 
-    `unsure` are the items with an answer less than `SURE`, `answers` all rated units; `n_...` say how many.
+    `items` have an answer less probable than `SURE`; `answers` are of all rated units, or None where figures name no
+    items. `n_...` say how many.
     """
 
     method: str
@@ -55,7 +73,11 @@ class Consensus:
     n_undecided: int = 0
     items: tuple[UUID, ...] = ()
     n_items: int = 0
-    answers: tuple[ProbableAnswer, ...] = ()
+    answers: ProbableAnswers | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Nested dictionaries and lists for JSON, what is probable of each unit among them."""
+        return asdict(replace(self, answers=None)) | {"answers": [asdict(one) for one in self.answers or ()]}
 
 
 def consensus_on(answers: Answers, compared: Compared, names: Mapping[int, str], *, floor: int) -> Consensus:
@@ -79,20 +101,13 @@ def consensus_on(answers: Answers, compared: Compared, names: Mapping[int, str],
         converged=found.converged,
         n_units=found.n_units,
         n_undecided=found.n_undecided,
-        items=tuple(answers.item_uids[item] for item in unsure),
+        items=answers.uids(unsure),
         n_items=len(unsure),
-        answers=tuple(
-            ProbableAnswer(
-                item=answers.item_uids[item],
-                answer="" if label == NO_LABEL else compared.names[label],
-                probabilities=tuple(probable),
-            )
-            for item, label, probable in zip(
-                compared.item_of_unit[units].tolist(),
-                found.labels[units].tolist(),
-                np.round(posterior, 4).tolist(),
-                strict=True,
-            )
+        answers=ProbableAnswers(
+            items=answers.uids(compared.item_of_unit[units]),
+            labels=compared.names,
+            codes=found.labels[units],
+            probabilities=np.round(posterior, 4),
         ),
     )
 

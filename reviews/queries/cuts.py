@@ -97,15 +97,16 @@ def cuts_of(
             keep = part_of == code
             if not keep.any():
                 continue
-            measured = compared.measured(bootstrap, tasks, keep=keep)
-            items = compared.items(disagreeing_units(compared.ratings.keep(keep)))
+            within = compared.part(keep)
+            measured = within.measured(bootstrap, tasks, with_ac=False)
+            items = within.items(disagreeing_units(within.ratings))
             found.append(
                 Cut(
                     dimension=dimension.name,
                     part=part,
                     percent=refuse_below(measured.percent, floor),
                     alpha=refuse_below(measured.alpha, floor),
-                    items=tuple(answers.item_uids[item] for item in items),
+                    items=answers.uids(items),
                     n_items=len(items),
                 )
             )

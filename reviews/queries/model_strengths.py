@@ -1,6 +1,5 @@
 """Which models raters prefer: strengths by Bradley and Terry's model, with ties, from all preferences that count."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
 from uuid import UUID
@@ -126,7 +125,7 @@ class _Counted:
             wins=self._on(
                 self.found.wins_against_all(code), f"Wins of {name} against the average", len(items), len(signs)
             ),
-            items=self._uids(items),
+            items=self.answers.uids(items),
             n_items=len(items),
         )
 
@@ -145,6 +144,3 @@ class _Counted:
         if not self.found.words:
             return full
         return without_value(full, self.found.reason or Reason.BELOW_FLOOR, self.found.words)
-
-    def _uids(self, items: Iterable[int]) -> tuple[UUID, ...]:
-        return tuple(self.answers.item_uids[item] for item in items)

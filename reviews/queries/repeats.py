@@ -62,7 +62,7 @@ def within(queue: Queue) -> Within:
     """Everything about repeats in a queue. A fixed number of queries."""
     again = Judgment.objects.filter(queue=queue, item=OuterRef("item"), rater=OuterRef("rater"), occasion=2, revision=1)
     both = Judgment.objects.filter(Exists(again), queue=queue, revision=1)
-    answers, raters = _by_occasion(answers_in(queue, both), both)
+    answers, raters = _by_occasion(answers_in(queue, both, few=True), both)
     names = {
         member.user_id: str(member.user)
         for member in Membership.objects.filter(project=queue.project_id).select_related("user")

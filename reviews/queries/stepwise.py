@@ -9,7 +9,7 @@ from reviews.queries.answers import Answers
 from reviews.queries.compared import within_items
 from reviews.stats.resampling import Bootstrap
 from reviews.stats.result import Estimate, refuse_below
-from reviews.stats.spans import Spans, span_agreement
+from reviews.stats.spans import Spans, token_agreement
 from reviews.stats.steps import NO_STEP, StepsAgreement, step_agreement
 
 
@@ -84,7 +84,7 @@ def _places(
     split = np.intersect1d(units[names], units[none])
     return PlacesOfFailure(
         found=step_agreement(units, raters, steps, bootstrap=bootstrap, clusters=item_of_unit),
-        items=tuple(answers.item_uids[item] for item in np.unique(items[lowest < highest]).tolist()),
+        items=answers.uids(np.unique(items[lowest < highest])),
         n_some_name_none=len(np.unique(items[split])),
     )
 
@@ -97,8 +97,8 @@ def evidence_agreement(answers: Answers, bootstrap: Bootstrap, *, floor: int) ->
     lengths = np.array([answers.length_of.get((item, place), 0) for item, place, _ in texts.tolist()], dtype=np.int64)
     inside = step <= lengths[text] if len(step) else np.zeros(0, dtype=bool)
     marks = np.column_stack([text, raters, step - 1, step])[inside]
-    spans = Spans.of(lengths, map(tuple, marks[:, :2].tolist()), map(tuple, marks.tolist()))
-    found = span_agreement(spans, bootstrap=bootstrap)
+    spans = Spans(lengths, judged=np.unique(marks[:, :2], axis=0), marks=marks)
+    found = token_agreement(spans, bootstrap=bootstrap)
     return EvidenceAgreement(
         f1=refuse_below(replace(found.f1, statistic="F1 of cited steps"), floor),
         alpha=refuse_below(replace(found.alpha, statistic="Krippendorff's alpha over steps, cited or not"), floor),

@@ -4,7 +4,7 @@ Neither ever breaks a tie in silence. A unit without a single best label has no 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import reduce
 from typing import Any
@@ -105,26 +105,28 @@ def dawid_skene(
 
     Begins with the shares of votes and iterates until no probability moves by more than `tolerance`. `smoothing` is
     added to every cell of every table, so that a label a rater never gave is improbable and not impossible. All
-    products are sums of logarithms; ratings are kept as a sparse matrix (units, raters x labels).
+    products are sums of logarithms; ratings are kept as a sparse matrix (kinds of unit, raters x labels).
     """
-    n_labels, n_raters = ratings.n_labels, ratings.n_raters
-    shape = ratings.n_units, n_raters * n_labels
-    columns = ratings.raters * n_labels + ratings.labels
-    said = csr_matrix((np.ones(len(columns)), (ratings.units, columns)), shape=shape)
+    kinds = _kinds_of_unit(ratings)
+    of_kind = kinds.ratings
+    n_labels, n_raters = of_kind.n_labels, of_kind.n_raters
+    shape = of_kind.n_units, n_raters * n_labels
+    columns = of_kind.raters * n_labels + of_kind.labels
+    said = csr_matrix((np.ones(len(columns)), (of_kind.units, columns)), shape=shape)
     by_rater = said.T.tocsr()
 
-    def tables(posterior: np.ndarray) -> np.ndarray:
+    def tables(weighed: np.ndarray) -> np.ndarray:
         """(raters, labels said, labels true)"""
-        weighed = (by_rater @ posterior).reshape(n_raters, n_labels, n_labels) + smoothing
-        total = weighed.sum(axis=1, keepdims=True)
-        return np.where(total > 0, weighed / np.where(total > 0, total, 1), 1 / n_labels)
+        counted = (by_rater @ weighed).reshape(n_raters, n_labels, n_labels) + smoothing
+        total = counted.sum(axis=1, keepdims=True)
+        return np.where(total > 0, counted / np.where(total > 0, total, 1), 1 / n_labels)
 
     def evidence(said_if_true: np.ndarray) -> np.ndarray:
         return said @ _log(said_if_true).reshape(-1, n_labels)
 
     method = f"Dawid-Skene, EM from vote shares, smoothing {smoothing:g}"
     return _expectation_maximisation(
-        ratings, tables, evidence, method, smoothing, max_iterations=max_iterations, tolerance=tolerance
+        ratings, kinds, tables, evidence, method, smoothing, max_iterations=max_iterations, tolerance=tolerance
     )
 
 
@@ -139,13 +141,15 @@ def one_coin(
 
     For few ratings per rater, where a whole table of errors cannot be estimated.
     """
-    n_labels, n_raters = ratings.n_labels, ratings.n_raters
-    units, raters, labels = ratings.units, ratings.raters, ratings.labels
-    n_given = np.bincount(raters, minlength=n_raters)
+    kinds = _kinds_of_unit(ratings)
+    of_kind = kinds.ratings
+    n_labels, n_raters = of_kind.n_labels, of_kind.n_raters
+    units, raters, labels = of_kind.units, of_kind.raters, of_kind.labels
+    n_given = np.bincount(ratings.raters, minlength=n_raters)
     cells = units * n_labels + labels
 
-    def tables(posterior: np.ndarray) -> np.ndarray:
-        right = np.bincount(raters, weights=posterior[units, labels], minlength=n_raters) + smoothing
+    def tables(weighed: np.ndarray) -> np.ndarray:
+        right = np.bincount(raters, weights=weighed[units, labels], minlength=n_raters) + smoothing
         total = n_given + smoothing * n_labels
         p = np.where(total > 0, right / np.where(total > 0, total, 1), 1 / n_labels)
         wrong = (1 - p) / (n_labels - 1)
@@ -155,19 +159,47 @@ def one_coin(
     def evidence(said_if_true: np.ndarray) -> np.ndarray:
         logs = _log(said_if_true[:, 0, :2])
         if n_labels == 1:
-            return np.zeros((ratings.n_units, 1))
-        gain = np.bincount(cells, weights=(logs[:, 0] - logs[:, 1])[raters], minlength=ratings.n_units * n_labels)
-        base = np.bincount(units, weights=logs[raters, 1], minlength=ratings.n_units)
+            return np.zeros((of_kind.n_units, 1))
+        gain = np.bincount(cells, weights=(logs[:, 0] - logs[:, 1])[raters], minlength=of_kind.n_units * n_labels)
+        base = np.bincount(units, weights=logs[raters, 1], minlength=of_kind.n_units)
         return gain.reshape(-1, n_labels) + base[:, None]
 
     method = f"One-coin Dawid-Skene, EM from vote shares, smoothing {smoothing:g}"
     return _expectation_maximisation(
-        ratings, tables, evidence, method, smoothing, max_iterations=max_iterations, tolerance=tolerance
+        ratings, kinds, tables, evidence, method, smoothing, max_iterations=max_iterations, tolerance=tolerance
     )
+
+
+@dataclass(frozen=True)
+class _KindsOfUnit:
+    """Units on which the same raters said the same, each once; how many there are of it, and of which a unit is."""
+
+    ratings: Ratings
+    times: np.ndarray
+    of_unit: np.ndarray
+
+
+def _kinds_of_unit(ratings: Ratings) -> _KindsOfUnit:
+    """What is probable of a unit follows from who said what of it, so that of many units alike one is enough."""
+    base = ratings.n_raters * ratings.n_labels + 1
+    if base ** int(ratings.per_unit.max(initial=0)) > 2**62:
+        return _KindsOfUnit(ratings, np.ones(ratings.n_units), np.arange(ratings.n_units))
+    said = ratings.raters * ratings.n_labels + ratings.labels + 1
+    order = np.lexsort((said, ratings.units))
+    units = ratings.units[order]
+    place = np.arange(len(units)) - (np.cumsum(ratings.per_unit) - ratings.per_unit)[units]
+    # What was said of a unit, in order, read as the digits of one number.
+    number = np.zeros(ratings.n_units, dtype=np.int64)
+    np.add.at(number, units, said[order] * base**place)
+    _, first, of_unit, times = np.unique(number, return_index=True, return_inverse=True, return_counts=True)
+    kept = np.isin(ratings.units, first)
+    one_of_each = replace(ratings.keep(kept), units=of_unit[ratings.units[kept]], n_units=len(first))
+    return _KindsOfUnit(one_of_each, times.astype(float), of_unit)
 
 
 def _expectation_maximisation(
     ratings: Ratings,
+    kinds: _KindsOfUnit,
     tables: Callable[[np.ndarray], np.ndarray],
     evidence: Callable[[np.ndarray], np.ndarray],
     method: str,
@@ -176,28 +208,30 @@ def _expectation_maximisation(
     max_iterations: int,
     tolerance: float,
 ) -> Consensus:
-    """`tables` makes the raters' errors from the posterior, `evidence` the logarithms per unit from the errors."""
+    """`tables` makes the raters' errors from what is probable of all units of each kind; `evidence` makes from the
+    errors the logarithms per kind."""
     reason = _no_consensus(ratings)
     if reason:
         return _nothing(method, reason)
-    rated, n_labels = ratings.per_unit > 0, ratings.n_labels
+    of_kind, n_labels = kinds.ratings, ratings.n_labels
+    rated = of_kind.per_unit > 0
     # A product with these sums over units, or over labels, faster than a sum along a short side.
-    units, labels = rated.astype(float), np.ones(n_labels)
-    posterior = np.where(rated[:, None], ratings.counts / np.maximum(ratings.per_unit, 1)[:, None], 1 / n_labels)
+    times, labels = kinds.times * rated, np.ones(n_labels)
+    posterior = np.where(rated[:, None], of_kind.counts / np.maximum(of_kind.per_unit, 1)[:, None], 1 / n_labels)
     moved, iterations, log_likelihood = np.inf, 0, -np.inf
     while iterations < max_iterations and moved > tolerance:
         iterations += 1
-        prior = units @ posterior + smoothing
+        prior = times @ posterior + smoothing
         prior /= prior.sum()
-        said_if_true = tables(posterior)
+        said_if_true = tables(posterior * times[:, None])
         joint = evidence(said_if_true) + _log(prior)
-        before, (posterior, per_unit) = posterior, _normalised(joint, labels)
-        log_likelihood = float(units @ per_unit)
-        moved = float(np.abs((posterior - before) * units[:, None]).max())
+        before, (posterior, per_kind) = posterior, _normalised(joint, labels)
+        log_likelihood = float(times @ per_kind)
+        moved = float(np.abs((posterior - before)[rated]).max())
     confusion = said_if_true.transpose(0, 2, 1)
     return Consensus(
-        labels=np.where(rated, _single_best(posterior), NO_LABEL),
-        posterior=posterior,
+        labels=np.where(rated, _single_best(posterior), NO_LABEL)[kinds.of_unit],
+        posterior=posterior[kinds.of_unit],
         prior=prior,
         confusion=confusion,
         accuracy=np.einsum("k,rkk->r", prior, confusion),
@@ -206,7 +240,7 @@ def _expectation_maximisation(
         iterations=iterations,
         converged=moved <= tolerance,
         method=method,
-        n_units=int(np.count_nonzero(rated)),
+        n_units=int(np.count_nonzero(ratings.per_unit)),
         n_raters=int(np.count_nonzero(np.bincount(ratings.raters))),
     )
 

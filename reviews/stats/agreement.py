@@ -15,6 +15,7 @@ import numpy as np
 from reviews.stats.counts import Counted
 from reviews.stats.resampling import (
     Bootstrap,
+    in_groups,
     most_that_could_differ,
     percentile_interval,
     resampled_sums,
@@ -385,7 +386,8 @@ def _with_interval(
         # Without one disagreement every resample agrees perfectly and would claim certainty.
         n_independent = int(times.sum()) if clustered else bare.n_units
         return when_no_pair_differs(replace(bare, value=value), parts, n_independent, bootstrap.confidence)
-    resampled = np.concatenate([values(coefficient, sums) for sums in resampled_sums(rows, times, bootstrap)])
+    drawn = resampled_sums(*in_groups(rows, times, bootstrap), bootstrap)
+    resampled = np.concatenate([values(coefficient, sums) for sums in drawn])
     interval = percentile_interval(resampled, bootstrap)
     filled = _filled(bare, value, interval, method)
     return filled if interval else without_interval(filled, Reason.UNSTABLE)

@@ -48,7 +48,8 @@ def analytic_estimate(ratings: Counted, coefficient: Analytic, *, confidence: fl
         return when_no_pair_differs(full, parts, full.n_units, confidence)
     error, df = _error(ratings, coefficient)
     reach = float(stdtrit(df, 0.5 + confidence / 2)) * error
-    return replace(full, low=max(-1.0, value - reach), high=min(1.0, value + reach))
+    # Of units with unequally many ratings a coefficient may be below -1.
+    return replace(full, low=max(min(-1.0, value), value - reach), high=min(1.0, value + reach))
 
 
 def analytic_error(ratings: Counted, coefficient: Analytic) -> float | None:

@@ -83,24 +83,46 @@ class AlphaU:
         return Parts(observed / tokens, expected / tokens, np.ones(len(sums)))
 
 
+@dataclass(frozen=True)
+class TokenAgreement:
+    """The first two of `SpanAgreement`."""
+
+    alpha: Estimate
+    f1: Estimate
+
+
 def span_agreement(spans: Spans, *, bootstrap: Bootstrap | None = None) -> SpanAgreement:
     """Over the texts that two or more raters judged; intervals draw whole texts."""
+    tokens = token_agreement(spans, bootstrap=bootstrap)
+    bare = _bare(_merged(spans), _n_judges(spans))
+    alpha_u = _estimate(bare, AlphaU(), unitising_features(spans), _over_texts(bootstrap))
+    return SpanAgreement(alpha=tokens.alpha, f1=tokens.f1, alpha_u=alpha_u)
+
+
+def token_agreement(spans: Spans, *, bootstrap: Bootstrap | None = None) -> TokenAgreement:
+    """Token by token alone. Unlike sections, very many texts are no work."""
     spans = _merged(spans)
-    n_judges = np.bincount(spans.judged[:, 0], minlength=len(spans.lengths))
+    n_judges = _n_judges(spans)
     marked = _marked_per_token(spans)
     text = np.repeat(np.arange(len(spans.lengths)), spans.lengths)
     bare = _bare(spans, n_judges)
-    over_texts = None if bootstrap is None else replace(bootstrap, over="texts")
     alpha = Alpha("nominal", np.array([0.0, 1.0]))
     tokens = alpha.rows(np.column_stack([n_judges[text] - marked, marked]))
     both = marked * (marked - 1)
     either = marked * (n_judges[text] - 1)
     f1 = np.column_stack([both, either])
-    return SpanAgreement(
-        alpha=_estimate(bare, alpha, _summed(tokens, text, len(spans.lengths)), over_texts),
-        f1=_estimate(bare, Share("Token F1"), _summed(f1, text, len(spans.lengths)), over_texts),
-        alpha_u=_estimate(bare, AlphaU(), unitising_features(spans), over_texts),
+    return TokenAgreement(
+        alpha=_estimate(bare, alpha, _summed(tokens, text, len(spans.lengths)), _over_texts(bootstrap)),
+        f1=_estimate(bare, Share("Token F1"), _summed(f1, text, len(spans.lengths)), _over_texts(bootstrap)),
     )
+
+
+def _n_judges(spans: Spans) -> np.ndarray:
+    return np.bincount(spans.judged[:, 0], minlength=len(spans.lengths))
+
+
+def _over_texts(bootstrap: Bootstrap | None) -> Bootstrap | None:
+    return None if bootstrap is None else replace(bootstrap, over="texts")
 
 
 def unitising_features(spans: Spans) -> np.ndarray:
@@ -170,14 +192,16 @@ def _gaps(units: np.ndarray, length: float) -> np.ndarray:
 
 def _merged(spans: Spans) -> Spans:
     """In order of text, rater and start, overlapping spans of one rater made one. Those that only touch stay two."""
-    order = np.lexsort((spans.marks[:, 2], spans.marks[:, 1], spans.marks[:, 0]))
-    merged: list[list[int]] = []
-    for text, rater, start, end in spans.marks[order].tolist():
-        if merged and merged[-1][:2] == [text, rater] and start < merged[-1][3]:
-            merged[-1][3] = max(merged[-1][3], end)
-        else:
-            merged.append([text, rater, start, end])
-    marks = np.array(merged, dtype=np.int64).reshape(-1, 4)
+    text, rater, start, end = spans.marks[np.lexsort((spans.marks[:, 2], spans.marks[:, 1], spans.marks[:, 0]))].T
+    owner = np.cumsum(np.append(0, (np.diff(text) != 0) | (np.diff(rater) != 0))[: len(text)])
+    # Each rater's texts laid one behind the other, so that the farthest end so far is the farthest of the same owner.
+    place = owner * (int(spans.lengths.max(initial=0)) + 1)
+    farthest = np.maximum.accumulate(place + end)
+    begins = np.ones(len(text), dtype=bool)
+    begins[1:] = (place + start)[1:] >= farthest[:-1]
+    first = np.flatnonzero(begins)
+    last = np.append(first[1:], len(text)) - 1 if len(first) else first
+    marks = np.column_stack([text[first], rater[first], start[first], (farthest - place)[last]])
     judged = spans.judged[np.lexsort((spans.judged[:, 1], spans.judged[:, 0]))]
     return Spans(spans.lengths, judged, marks)
 

@@ -20,7 +20,9 @@ ALL = (*BENCHES, *BESIDE_LABEL_STUDIO, "agreement_peers")
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(ALL)}")
-    parser.add_argument("--million", action="store_true", help="claims on a queue of a million items too")
+    parser.add_argument(
+        "--million", action="store_true", help="claims on a million items, agreement on a million ratings too"
+    )
     parser.add_argument("--gigabyte", action="store_true", help="the import of one file of a gigabyte instead")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - {*ALL}
@@ -50,6 +52,8 @@ def _run(name: str, running: Any, *, million: bool, gigabyte: bool) -> list[figu
         return wanted(running, sizes=(*module.SIZES, 1_000_000))
     if name == "importing":
         return wanted(running, gigabyte=gigabyte)
+    if name == "agreement_pages":
+        return wanted(running, million=million)
     return wanted(running) if inspect.signature(wanted).parameters else wanted()
 
 

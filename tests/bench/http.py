@@ -134,6 +134,27 @@ def assay(servers: Servers, database: str, **more: str) -> Iterator[int]:
         yield port
 
 
+@contextmanager
+def worker(servers: Servers, database: str) -> Iterator[None]:
+    """A worker of two processes and the clock that gives it its regular work, until the block ends."""
+    folder = servers.folder.path
+    environment = {"DATABASE_URL": postgres.url(servers.folder, database), "PYTHONPATH": str(ROOT)}
+    arguments = ("worker", "--beat", "--schedule", str(folder / "beat"), "--concurrency", "2")
+    with (folder / "logs" / "worker.log").open("wb") as output:
+        running = process.start(
+            [sys.executable, "-m", "celery", "--workdir", str(ROOT), "-A", "annotator", "--quiet", *arguments],
+            folder=folder,
+            output=output,
+            environment={**os.environ, **environment},
+            death_signal=signal.SIGTERM,
+        )
+    try:
+        yield
+    finally:
+        running.terminate()
+        running.wait(timeout=60)
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -259,3 +259,85 @@ def _let_judge(cursor, queue: Queue, rater: int, number: int, *, slot_number: in
         """,
         [rater, queue.pk, rater],
     )
+
+
+WORDS = [{"value": 1, "name": "Correct"}, {"value": 0, "name": "Neutral"}, {"value": -1, "name": "Incorrect"}]
+RATERS = 12
+
+
+def judge_in_full(items: int, overlap: int, still_open: int = 0) -> int:
+    """A queue with everything that agreement is counted of, and some items that are still open; gives its key.
+
+    Each item is judged by so many of twelve raters, who each err in one answer of eight: gates that fail with a step
+    and evidence, levels where none fails, and a word for each step. Runs are four to a task, tasks have two slices.
+    """
+    project = make.project()
+    queue = make.queue(project, items=[], overlap=overlap, rubric={"step_labels": {"words": WORDS}})
+    raters = [make.expert(project, f"Rater {number}").pk for number in range(1, RATERS + 1)]
+    gate = queue.rubric.criteria.get(key="authorised").pk
+    with connection.cursor() as cursor:
+        cursor.execute("SET session_replication_role = replica")
+        _add_runs(cursor, project.pk, 1, items + still_open)
+        cursor.execute("UPDATE reviews_trajectory SET task_id = 1 + (task_id - 1) / 4")
+        cursor.execute(
+            """UPDATE reviews_task SET slices = jsonb_build_object('ticket', 'kind-' || id % 6, 'tools', id % 3 + 1)"""
+        )
+        _add_to_queue(cursor, queue, 1, items + still_open, item_by_item=True)
+        cursor.execute("SELECT setseed(.5)")
+        cursor.execute(
+            IN_FULL,
+            {
+                "queue": queue.pk,
+                "rubric": queue.rubric_id,
+                "guideline": queue.guideline_id,
+                "raters": raters,
+                "n": RATERS,
+                "gate": gate,
+                "items": items,
+            },
+        )
+        cursor.execute("UPDATE reviews_slot SET state = 'done' WHERE item_id <= %s", [items])
+        cursor.execute("UPDATE reviews_queueitem SET state = 'settled' WHERE item_id <= %s", [items])
+        cursor.execute("SET session_replication_role = origin")
+        cursor.execute("VACUUM ANALYZE")
+    return queue.pk
+
+
+# An item's own answers follow from its number; a rater's are those, or by chance of one in eight others.
+IN_FULL = """
+    WITH assignment AS (
+        INSERT INTO reviews_assignment (uid, queue_id, item_id, slot_id, rater_id, state, leased_at, expires_at,
+            ended_at, seen_at, active_seconds, skip_reason, skip_note)
+        SELECT gen_random_uuid(), queue_id, item_id, slot.id, rater.id, 'submitted', at, at, at, at,
+            30 + item_id %% 90, '', ''
+        FROM (SELECT *, now() - make_interval(mins => (item_id %% 80000)::int) AS at
+              FROM reviews_slot WHERE queue_id = %(queue)s AND item_id <= %(items)s) slot
+        JOIN LATERAL (SELECT id, row_number() OVER (ORDER BY hashint8(slot.item_id * 100 + id)) AS place
+                      FROM unnest(%(raters)s::int[]) id) rater ON rater.place = slot.number
+        RETURNING *
+    ), judgment AS (
+        INSERT INTO reviews_judgment (uid, assignment_id, revision, queue_id, item_id, rater_id, rubric_id,
+            guideline_id, confidence, rationale, active_seconds, idempotency_key, submitted_at, failure_step,
+            failure_who, failure_cause, failure_note)
+        SELECT gen_random_uuid(), id, 1, queue_id, item_id, rater_id, %(rubric)s, %(guideline)s, 3, '', active_seconds,
+            'k', ended_at,
+            CASE WHEN (item_id %% 10 < 3) = (random() >= .125)
+                THEN 1 + (item_id + (random() < .125)::int) %% 4 END AS failure_step,
+            '', '', ''
+        FROM assignment RETURNING id, item_id, failure_step
+    ), rating AS (
+        INSERT INTO reviews_rating (judgment_id, criterion_id, value)
+        SELECT judgment.id, criterion.id,
+            CASE WHEN criterion.kind = 'gate'
+                THEN CASE WHEN criterion.id = %(gate)s AND failure_step IS NOT NULL THEN 0 ELSE 1 END
+                ELSE (judgment.item_id + (random() < .125)::int) %% 4 END
+        FROM judgment, reviews_criterion criterion
+        WHERE criterion.rubric_id = %(rubric)s AND (criterion.kind = 'gate' OR failure_step IS NULL)
+    ), evidence AS (
+        INSERT INTO reviews_evidence (judgment_id, criterion_id, position, step, field, quote)
+        SELECT id, %(gate)s, 1, failure_step, '', '' FROM judgment WHERE failure_step IS NOT NULL
+    )
+    INSERT INTO reviews_steplabel (judgment_id, step, value)
+    SELECT judgment.id, step, (judgment.item_id + step + (random() < .125)::int) %% 3 - 1
+    FROM judgment, generate_series(1, 4) step
+"""

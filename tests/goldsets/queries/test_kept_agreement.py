@@ -9,8 +9,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from goldsets.queries import agreement as kept
+from goldsets.queries.keeping import alone
 from goldsets.tasks import count_queue_agreement, count_watched_agreement
-from reviews.models import Assignment
+from reviews.enums import Verb
+from reviews.models import Assignment, Event
 from tests import factories as make
 from tests.factories.furnished import judge
 
@@ -61,6 +63,30 @@ def test_of_many_judgments_the_last_figures_are_shown_until_the_worker_has_count
     assert kept.watched_queues() == [queue]
     count_watched_agreement()
     assert kept.seen_agreement(queue).kept.found.n_judgments == 25
+
+
+def test_a_deed_that_ends_after_a_later_one_is_seen_too(queue, monkeypatch):
+    """Its Event has the earlier number, so that the latest one alone would not tell."""
+    monkeypatch.setattr(kept, "FEW_JUDGMENTS", 20)
+    early = reserved_event_number()
+    charlie_judges(queue)
+    kept.count_agreement(queue)
+    assert not kept.seen_agreement(queue).stale
+    Event.objects.create(pk=early, project=queue.project, verb=Verb.ITEM_SETTLED, target_type="item", target_id=0)
+    assert kept.seen_agreement(queue).stale
+
+
+def reserved_event_number():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT nextval(pg_get_serial_sequence('reviews_event', 'id'))")
+        return cursor.fetchone()[0]
+
+
+def test_a_queue_is_counted_by_one_worker_at_a_time(queue):
+    with alone("a-count") as mine, alone("a-count") as another:
+        assert (mine, another) == (True, False)
+    with alone("a-count") as mine:
+        assert mine, "whoever counted has given it back"
 
 
 def test_nobody_counts_ahead_for_a_queue_that_nobody_looks_at(queue):

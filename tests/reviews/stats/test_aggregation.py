@@ -66,6 +66,26 @@ def test_dawid_and_skenes_own_patients():
     assert found.n_ratings.tolist() == [135, 45, 45, 45, 45]
 
 
+@pytest.mark.parametrize("model", [dawid_skene, one_coin])
+def test_a_thousand_units_alike_say_of_each_what_one_says(model):
+    """The model knows shares alone: the same thirty runs forty times over are as probable as they were once."""
+    once = random_ratings(3, n_units=30, n_raters=4, n_labels=3)
+    copies = np.repeat(np.arange(40), len(once.units))
+    many = Ratings(
+        np.tile(once.units, 40) * 40 + copies,
+        np.tile(once.raters, 40),
+        np.tile(once.labels, 40),
+        once.scores,
+        once.n_units * 40,
+        once.n_raters,
+    )
+    few, all_of_them = model(once, smoothing=1e-12), model(many, smoothing=1e-12)
+    assert all_of_them.posterior == pytest.approx(np.repeat(few.posterior, 40, axis=0), abs=1e-6)
+    assert all_of_them.labels.tolist() == np.repeat(few.labels, 40).tolist()
+    assert all_of_them.confusion == pytest.approx(few.confusion, abs=1e-6)
+    assert (all_of_them.n_units, all_of_them.n_ratings.tolist()) == (40 * few.n_units, (40 * few.n_ratings).tolist())
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([dawid_skene, one_coin]))
 def test_each_iteration_makes_the_ratings_more_likely(seed, model):

@@ -7,7 +7,14 @@ from reviews.stats.agreement import Alpha, gwet_ac, krippendorff_alpha, percent_
 from reviews.stats.analytic import analytic_estimate
 from reviews.stats.counts import from_codes, from_matrix
 from reviews.stats.pairs import cohen_kappa
-from reviews.stats.resampling import Bootstrap, jackknife_error, most_that_could_differ, percentile_interval
+from reviews.stats.resampling import (
+    GROUPS,
+    Bootstrap,
+    in_groups,
+    jackknife_error,
+    most_that_could_differ,
+    percentile_interval,
+)
 from reviews.stats.result import Reason
 from tests.reviews.stats import published
 from tests.reviews.stats.helpers import random_ratings
@@ -163,6 +170,32 @@ def test_with_nearly_as_many_kinds_as_units_the_interval_is_the_same():
     found = krippendorff_alpha(ratings, level="nominal", bootstrap=Bootstrap(4000))
     by_formula = analytic_estimate(ratings, alpha)
     assert (found.low, found.high) == pytest.approx((by_formula.low, by_formula.high), abs=0.01)
+
+
+def test_of_very_many_units_hardly_two_alike_random_groups_are_drawn():
+    """Five thousand runs that twenty raters saw: the interval is that of the formula, to a twentieth of its width."""
+    ratings = random_ratings(6, n_units=5_000, n_raters=20, missing=0.0)
+    assert len(ratings.patterns.times) > 500
+    found = krippendorff_alpha(ratings, level="nominal", bootstrap=Bootstrap(4000))
+    by_formula = analytic_estimate(ratings, Alpha("nominal", ratings.scores))
+    width = by_formula.high - by_formula.low
+    assert (found.low, found.high) == pytest.approx((by_formula.low, by_formula.high), abs=width / 20)
+
+
+def test_groups_of_units_add_up_to_all_of_them_and_differ_by_one_at_most():
+    rows = np.random.default_rng(1).random((500, 3))
+    times = np.full(500, 5)
+    groups, of_groups = in_groups(np.hstack([rows, np.ones((500, 1))]), times, Bootstrap())
+    assert (len(groups), of_groups.sum()) == (GROUPS, GROUPS)
+    assert groups[:, :3].sum(axis=0) == pytest.approx(times @ rows)
+    assert set(groups[:, 3]) == {2.0, 3.0}
+
+
+def test_few_units_and_few_kinds_stay_as_they_are():
+    rows = np.random.default_rng(1).random((125, 2))
+    for kinds, times in ((rows, np.full(125, 5)), (rows, np.full(125, 800)), (rows[:20], np.full(20, 10_000))):
+        kept, as_often = in_groups(kinds, times, Bootstrap())
+        assert (kept is kinds, as_often is times) == (True, True)
 
 
 def test_whole_tasks_cover_what_single_runs_do_not():
