@@ -80,8 +80,8 @@ def lead_pages(made: Desk) -> list[str]:
     places += [reverse("goldsets:stages", args=[each.uid]) for each in (queue, *staged(made))]
     places.append(reverse("goldsets:missed", args=[queue.uid, made.experts[0].pk]))
     places += [reverse(f"goldsets:gold_{name}", args=[queue.uid]) for name in ("candidates", "proposals")]
-    places.append(reverse("goldsets:gold_proposal", args=[queue.uid, proposed(made).uid]))
     places += [reverse("goldsets:standing_policy", args=[queue.uid]), *measured(made)]
+    places.append(reverse("goldsets:gold_proposal", args=[queue.uid, GoldKey.objects.get(state="proposed").uid]))
     places += [reverse("reviews:adjudicate", args=[queue.uid, row.uid]) for row in (*made.waiting, made.settled[0])]
     places += [reverse("reviews:item", args=[slug, row.item.uid]) for row in (made.waiting[0], made.settled[0])]
     return [
@@ -124,11 +124,6 @@ def proven(made: Desk) -> list[str]:
         reviewer(made.queue, "refused", artefact=None, assurance=missing),
     ]
     return [reverse("goldsets:reviewer", args=[row.uid]) for row in rows]
-
-
-def proposed(made: Desk) -> GoldKey:
-    """A settled item that waits for somebody else to approve it as gold."""
-    return propose_gold(actor=made.lead, queue_item=made.settled[3])
 
 
 def changed(made: Desk) -> GuidelineChange:
