@@ -16,6 +16,7 @@ export class Draft {
     Object.assign(this, { form, reread, refresh, send, worked });
     this.name = form.dataset.kept;
     this.status = document.getElementById("saved");
+    this.aloud = document.getElementById("saved-aloud");
     this.notice = document.getElementById("unsent");
     this.dialog = document.getElementById("conflict");
     this.retries = 0;
@@ -97,6 +98,8 @@ export class Draft {
     this.retries = 0;
     this.tell(this.unsent ? "It is saved, but not submitted yet. Submit it again." : "");
     this.say(`Saved ${this.savedAt}`, "saved");
+    // Aloud once; each time would drown what is read.
+    if (!this.aloud.textContent) this.aloud.textContent = "Saved";
     if (this.dirty) this.changed();
     else drop(this.name);
   }

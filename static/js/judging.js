@@ -119,13 +119,17 @@ export class Judgment {
     this.draft.changed();
     if (input.type === "checkbox") {
       input.focus({ preventScroll: true });
-      announce(`${input.closest("label").lastChild.data.trim()}, ${input.checked ? "chosen" : "not chosen"}`);
+      announce(`${nameOf(input)}, ${input.checked ? "chosen" : "not chosen"}`);
       return true;
     }
+    const said = `${title(this.current)}: ${nameOf(input)}`;
     if (this.wantsEvidence(this.current)) {
       this.be(this.current, { focus: true });
-      announce(`${input.closest("label").lastChild.data.trim()}. Cite what shows it: e.`);
-    } else this.advance();
+      announce(`${said}. Cite what shows it: e.`);
+    } else {
+      this.advance();
+      announce(said);
+    }
     return true;
   }
 
@@ -238,6 +242,7 @@ export class Judgment {
     const link = this.form.querySelector("[data-failure-link]");
     link.href = number ? `#step-${number}` : "#run";
     link.textContent = number ? this.run.label(number) : "";
+    link.hidden = !link.textContent;
     for (const step of this.run.steps) step.classList.toggle("failure-point", Number(step.dataset.step) === number && this.failureStep.getClientRects().length > 0);
   }
 
@@ -337,6 +342,7 @@ function walk(target, by) {
   if (input?.type === "radio") input.click();
   return Boolean(input);
 }
+const nameOf = (input) => input.ariaLabel ?? input.closest("label").lastChild.data.trim();
 const citable = (question) => Boolean(question.querySelector("[data-chips]"));
 const title = (question) => question.querySelector("legend").firstChild.data.trim();
 const words = (cited) => (cited.policy_line ? `line ${cited.policy_line} of the policy` : `step ${cited.step}${cited.quote ? `, “${cited.quote}”` : ""}`);
