@@ -18,7 +18,10 @@ BACK_OFF = (10, 60, 300, 1800, 7200, 21600, 86400)
 PATIENCE = 10
 LONGEST_URL = 500
 # Networks behind which a private address may hide although they look public.
-TUNNELS = [ipaddress.ip_network(net) for net in ("64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16")]
+TUNNELS = [
+    ipaddress.ip_network(net)
+    for net in ("::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16", "fec0::/10")
+]
 
 
 class NotSent(Exception):

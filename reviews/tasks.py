@@ -10,7 +10,6 @@ from reviews.actions import importing, settling, webhooks
 from reviews.actions.dealing import expire_leases
 from reviews.actions.labelling import weigh
 from reviews.queries.consensus import queues_to_weigh
-from reviews.queries.webhooks import due_deliveries
 
 
 @shared_task
@@ -49,13 +48,6 @@ def queue_overlooked_imports() -> None:
 
 
 @shared_task
-def deliver(delivery_id: int) -> None:
-    """Try once to send an event to a webhook. Whether and when it is tried again stands in its row."""
-    webhooks.deliver(delivery_id=delivery_id, now=timezone.now())
-
-
-@shared_task
 def deliver_due() -> None:
-    """Send what is due to webhooks, each in a task of its own, so that a slow receiver holds up nobody else."""
-    for delivery_id in due_deliveries(timezone.now()):
-        deliver.delay(delivery_id)
+    """Send what is due to webhooks. One worker at a time does, so that receivers hold up nothing but each other."""
+    webhooks.send_due()

@@ -6,10 +6,12 @@ sent again: receivers may hear of an event twice, and know it by its id.
 
 import json
 import secrets
+import time
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
+from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
 
@@ -18,10 +20,12 @@ from reviews.enums import DeliveryState, Verb
 from reviews.errors import Conflict, Invalid
 from reviews.models import Delivery, DeliveryTry, Project, Webhook
 from reviews.outgoing import BACK_OFF, PATIENCE, Answer, NotSent, post, problem_with_url, signature
-from reviews.queries.webhooks import described, names_of_events
+from reviews.queries.webhooks import described, due_deliveries, names_of_events
 from reviews.rules import check
 
 MOST_WEBHOOKS = 20
+# Whoever sends holds this; seconds for which one worker sends before it does something else.
+SENDING, ROUND = "sending-webhooks", 20
 
 
 @transaction.atomic
@@ -78,6 +82,23 @@ def replay(*, actor: Any, delivery: Delivery) -> Delivery:
     return again
 
 
+def send_due() -> int:
+    """Send what is due, one after another, for `ROUND` seconds or a little longer; 0 where another worker is at it.
+
+    A receiver who does not answer costs `PATIENCE` seconds once: what else is due to them waits for the next try too.
+    """
+    if not cache.add(SENDING, True, ROUND + 2 * PATIENCE):
+        return 0
+    try:
+        until, sent = time.monotonic() + ROUND, 0
+        while time.monotonic() < until and (due := due_deliveries(timezone.now(), most=1)):
+            deliver(delivery_id=due[0], now=timezone.now())
+            sent += 1
+        return sent
+    finally:
+        cache.delete(SENDING)
+
+
 def deliver(*, delivery_id: int, now: datetime) -> DeliveryTry | None:
     """Try once to send what is due; None where it is not due any more."""
     held_until = now + timedelta(seconds=4 * PATIENCE)
@@ -130,6 +151,10 @@ def _noted(delivery: Delivery, answer: Answer | None, problem: str) -> DeliveryT
         rows.update(due_at=timezone.now() + timedelta(seconds=BACK_OFF[tries]))
     else:
         rows.update(state=DeliveryState.GIVEN_UP)
+    if answer is None:
+        others = Delivery.objects.filter(webhook=delivery.webhook, state=DeliveryState.WAITING)
+        again = timezone.now() + timedelta(seconds=BACK_OFF[min(tries, len(BACK_OFF) - 1)])
+        others.filter(due_at__lte=timezone.now()).update(due_at=again)
     return made
 
 

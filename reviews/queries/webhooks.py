@@ -51,9 +51,9 @@ def delivery_by_uid(uid: Any) -> Delivery | None:
     return Delivery.objects.select_related("webhook__project", "event").filter(uid=uid).first()
 
 
-def due_deliveries(now: datetime) -> list[int]:
+def due_deliveries(now: datetime, *, most: int = 500) -> list[int]:
     due = Delivery.objects.filter(state=DeliveryState.WAITING, due_at__lte=now).order_by("due_at")
-    return list(due.values_list("pk", flat=True)[:500])
+    return list(due.values_list("pk", flat=True)[:most])
 
 
 def described(delivery: Delivery) -> dict[str, Any]:

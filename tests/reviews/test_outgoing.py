@@ -43,6 +43,9 @@ def test_a_receiver_refuses_another_body_another_secret_and_an_old_time():
         ("::ffff:169.254.169.254", False),
         ("64:ff9b::a9fe:a9fe", False),
         ("2002:7f00:1::", False),
+        ("::127.0.0.1", False),
+        ("::ffff:0:127.0.0.1", False),
+        ("fec0::1", False),
     ],
 )
 def test_addresses_of_somebodys_own_network_are_not_public(address, public):

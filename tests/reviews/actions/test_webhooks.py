@@ -4,6 +4,7 @@ import json
 from datetime import timedelta
 
 import pytest
+from django.core.cache import cache
 from django.db import DatabaseError, transaction
 from django.urls import reverse
 from django.utils import timezone
@@ -12,7 +13,7 @@ from goldsets.actions.defining import define_dataset
 from goldsets.actions.exporting import run_export, start_export
 from reviews import outgoing
 from reviews.actions.pausing import pause_rater
-from reviews.actions.webhooks import change_webhook, create_webhook, deliver, replay
+from reviews.actions.webhooks import SENDING, change_webhook, create_webhook, deliver, replay, send_due
 from reviews.enums import DeliveryState
 from reviews.errors import Conflict, Forbidden, Invalid
 from reviews.models import Delivery, DeliveryTry
@@ -109,6 +110,28 @@ def test_what_fails_is_tried_again_ever_later_and_in_the_end_given_up(project, l
     send(now)
     assert Delivery.objects.get().state == DeliveryState.GIVEN_UP
     assert [row.number for row in DeliveryTry.objects.all()] == list(range(1, len(BACK_OFF) + 2))
+
+
+def test_a_receiver_who_does_not_answer_is_tried_once_and_holds_up_nobody(project, lead, receiver):
+    """Three labels for an address at which nobody listens, and for one that is well: one try there, three here."""
+    told(project, lead, receiver)
+    with receiving() as gone:
+        told(project, lead, gone)
+    for _ in range(3):
+        settle_one(project)
+    assert send_due() == 4
+    assert len(receiver.heard) == 3
+    assert Delivery.objects.filter(state=DeliveryState.WAITING, due_at__gt=timezone.now()).count() == 3
+    assert send_due() == 0
+
+
+def test_one_worker_at_a_time_sends_so_that_others_settle(project, lead, receiver):
+    told(project, lead, receiver)
+    settle_one(project)
+    cache.add(SENDING, True, 60)
+    assert send_due() == 0
+    cache.delete(SENDING)
+    assert send_due() == 1
 
 
 def test_a_receiver_that_recovers_gets_it_once(project, lead, receiver):
