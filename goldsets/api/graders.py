@@ -266,7 +266,7 @@ class GraderScores(AssayView):
     def get(self, request: Request, uid: str) -> Response:
         """The scores of a version, the latest first. For leads and engineers."""
         version = version_for(request.user, uid, self.asked(VersionQuery).get("version"))
-        return self.page(scores_of_version(version), GraderScoreOut)
+        return self.page(scores_of_version(version, reader=request.user), GraderScoreOut)
 
     @extend_schema(
         operation_id="graders_post_scores", tags=["graders"], request=GraderScoresIn, responses=GraderScoresOut

@@ -222,7 +222,8 @@ class JudgeRunItems(AssayView):
     @extend_schema(operation_id="judge_run_items", tags=["graders"], responses=JudgedItemOut(many=True))
     def get(self, request: Request, uid: str) -> Response:
         """What came of each item. For leads and engineers."""
-        return self.page(judged_of(_run(request.user, uid, "view_graders")), JudgedItemOut)
+        run = _run(request.user, uid, "view_graders")
+        return self.page(judged_of(run, reader=request.user), JudgedItemOut)
 
 
 class JudgeRunCancel(AssayView):

@@ -18,6 +18,7 @@ from goldsets.models import Grader, GraderScore, GraderVersion
 from goldsets.queries.alarms import ringing
 from reviews.enums import OutcomeResult
 from reviews.models import Candidate, Criterion, Event, Item, Project, RunScore
+from reviews.queries.listings import items_told_of
 
 # The name of the one number that a run's source gives as its reward, where no score of it is named so.
 REWARD = "reward"
@@ -134,8 +135,10 @@ def version_and_person(version_id: int, person_id: int) -> tuple[GraderVersion, 
     return version_by_id(version_id), get_user_model().objects.get(pk=person_id)
 
 
-def scores_of_version(version: GraderVersion) -> QuerySet[GraderScore]:
-    return GraderScore.objects.filter(version=version).select_related("version", "item__trajectory__task", "item__task")
+def scores_of_version(version: GraderVersion, *, reader: Any) -> QuerySet[GraderScore]:
+    """Its scores, without those that could sway the reader: see `items_told_of`."""
+    told = GraderScore.objects.filter(version=version, item__in=items_told_of(version.grader.project, reader=reader))
+    return told.select_related("version", "item__trajectory__task", "item__task")
 
 
 # --- Counting ---------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from reviews.models import Item, Project, Queue, QueueItem, Trajectory
 from reviews.models import Step as StoredStep
 from reviews.queries.blind_item import rubric_of, step_of
 from reviews.queries.judging import item_context
+from reviews.queries.listings import items_told_of
 from reviews.queries.masking import mask_of, title_of
 from reviews.queries.reviewing import roles_and_results, run_titles, task_given
 from reviews.trajectories.schema import decode_step
@@ -230,12 +231,14 @@ def receipt_of(run: JudgeRun) -> RunReceipt:
     )
 
 
-def doubtful_items(run: JudgeRun, most: int = 100) -> list[JudgedItem]:
+def doubtful_items(run: JudgeRun, *, reader: Any, most: int = 100) -> list[JudgedItem]:
     """Items that did not simply end with a score, and why, at most so many."""
-    items = JudgedItem.objects.filter(run=run).exclude(state__in=[JudgedState.WAITING, JudgedState.SCORED])
-    more = JudgedItem.objects.filter(run=run, state=JudgedState.SCORED, inconsistent=True)
+    told = JudgedItem.objects.filter(run=run, item__in=items_told_of(run.queue.project, reader=reader))
+    items = told.exclude(state__in=[JudgedState.WAITING, JudgedState.SCORED])
+    more = told.filter(state=JudgedState.SCORED, inconsistent=True)
     return list((items | more).select_related("item").order_by("pk")[:most])
 
 
-def judged_of(run: JudgeRun) -> QuerySet[JudgedItem]:
-    return JudgedItem.objects.filter(run=run).select_related("item").order_by("pk")
+def judged_of(run: JudgeRun, *, reader: Any) -> QuerySet[JudgedItem]:
+    told = JudgedItem.objects.filter(run=run, item__in=items_told_of(run.queue.project, reader=reader))
+    return told.select_related("item").order_by("pk")

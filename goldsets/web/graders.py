@@ -131,7 +131,7 @@ def _page(
         now = {"threshold": version.threshold, "attempts_cap": version.attempts_cap}
         context |= {
             "tally": tally(version),
-            "scores": scores_of_version(version).order_by("-pk")[:LATEST],
+            "scores": scores_of_version(version, reader=request.user).order_by("-pk")[:LATEST],
             "adopted": last_adopted(version),
             "set_form": set_form or VersionSetForm(initial=now),
             "file_form": file_form or ScoresFileForm(),

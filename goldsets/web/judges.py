@@ -85,7 +85,7 @@ def judge_run(request: HttpRequest, uid: str) -> HttpResponse:
     context: dict[str, Any] = {
         "run": run,
         "receipt": receipt_of(run),
-        "doubtful": doubtful_items(run),
+        "doubtful": doubtful_items(run, reader=request.user),
         "under_way": run.state in UNDER_WAY,
         "may_go_on": run.state in MAY_GO_ON,
         "form": ResumeForm(initial={"budget": run.budget}),

@@ -105,6 +105,14 @@ def _open_places() -> Q:
     )
 
 
+def items_told_of(project: Project, *, reader: Any) -> QuerySet[Item]:
+    """Items of which the reader may know what graders said: not of what they judge just now, nor as a lead of what is
+    still open, which they might be about to decide."""
+    items = Item.objects.filter(project=project).exclude(held_by(reader))
+    leads = Membership.objects.filter(project=project, user=reader, active=True, role=Role.LEAD)
+    return items.exclude(_open_places()) if leads.exists() else items
+
+
 def items_of(project: Project, *, reader: Any) -> QuerySet[Item]:
     """Items with run, outcome and queues, and with `held`, `queued` and `open_somewhere` to tell each one's phase."""
     at_work = QueueItem.objects.filter(queue__purpose=Purpose.WORK)

@@ -6,6 +6,7 @@ from goldsets.actions.gold import approve_gold, propose_gold, set_gold_rate
 from goldsets.actions.probes import check_probe, make_probes
 from goldsets.actions.standing import change_standing
 from goldsets.models import GoldItem, GoldPlacement
+from goldsets.queries.graders import scores_of_version
 from goldsets.queries.probes import next_to_check
 from reviews.actions.adjudicating import adjudicate, decide_ahead, undo
 from reviews.actions.dealing import claim
@@ -117,6 +118,21 @@ def test_of_decisions_sent_at_once_the_first_stands(project, lead, second):
     adjudicate(actor=second, queue_item=row, payload={"ambiguous": True, "note": "Unclear."})
     with pytest.raises(Conflict, match="Somebody settled this item"):
         adjudicate(actor=lead, queue_item=seen, payload=make.passing(), seen_revision=0)
+
+
+def test_what_graders_said_is_told_to_leads_of_settled_items_alone_and_to_nobody_who_judges_them(project, lead):
+    """Three runs: one is settled and two wait; all were scored."""
+    queue = make.queue(project, items=3, overlap=1)
+    items = [row.item for row in queue.queue_items.order_by("pk")]
+    judge(queue, make.expert(project, "Alice"), make.passing())
+    version = graders.version(project)
+    graders.scored(version, *((item, 1) for item in items))
+    eve = make.person("Eve")
+    make.member(project, eve, "engineer")
+    place = f"/api/v1/graders/{version.grader.uid}/scores/"
+    said = {person: [row["item"] for row in by(person).get(place).json()["results"]] for person in (lead, eve)}
+    assert said == {lead: [str(items[0].uid)], eve: [str(item.uid) for item in reversed(items)]}
+    assert [score.item for score in scores_of_version(version, reader=lead)] == [items[0]]
 
 
 @pytest.mark.parametrize("mark", [{"a": 1}, ["a"], 7])
