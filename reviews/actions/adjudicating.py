@@ -131,7 +131,7 @@ def answer_first(*, actor: Any, queue_item: QueueItem, payload: Any) -> FirstAns
 def save_draft(
     *, actor: Any, queue_item: QueueItem, given: dict[str, Any], seen_revision: int | None = None
 ) -> DecisionDraft:
-    """Keep what a lead has entered so far, as it is. Nothing of it is checked, and no Event is written.
+    """Keep what a lead has entered so far, as it is. Nothing of it is checked but its shape, and no Event is written.
 
     Raises Conflict where the item was decided after `seen_revision`: a draft that comes late is no draft of the next.
     """
@@ -141,6 +141,9 @@ def save_draft(
         raise Conflict("This item was decided in between.")
     if len(json.dumps(given)) > LONGEST_DRAFT:
         raise Invalid({"given": "This draft is too long to be kept."})
+    odd = [name for name in ("reasons", "notes") if not isinstance(given.get(name) or {}, Mapping)]
+    if odd:
+        raise Invalid({f"given.{name}": "This is an object with one entry per question." for name in odd})
     values = {"given": jsontext.clean_value(given), "saved_at": timezone.now()}
     draft, _created = DecisionDraft.objects.update_or_create(queue_item=queue_item, lead=actor, defaults=values)
     return draft

@@ -144,3 +144,17 @@ def test_a_mark_that_is_no_text_is_refused_by_its_field(project, mark):
     answer = by(alice).post(place, said, format="json", headers={"Idempotency-Key": "k"})
     assert answer.status_code == 422
     assert "evidence.0" in str(answer.json())
+
+
+@pytest.mark.parametrize("odd", ["x", 5, True, [1]])
+@pytest.mark.parametrize("name", ["notes", "reasons"])
+def test_a_draft_of_a_decision_of_an_odd_shape_is_refused_by_its_field(project, lead, name, odd):
+    """Else the lead's page of this item could not be opened any more."""
+    queue = make.queue(project, items=1, overlap=1, settle_rule="lead")
+    judge(queue, make.expert(project, "Alice"), make.passing())
+    row = queue.queue_items.get()
+    place = f"/api/v1/queue-items/{row.uid}/draft/"
+    answer = by(lead).put(place, {"given": {name: odd}}, format="json")
+    assert answer.status_code == 422
+    assert f"given.{name}" in str(answer.json())
+    assert by(lead).put(place, {"given": {name: {"consent": "x"}}}, format="json").status_code == 200
