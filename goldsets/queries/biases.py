@@ -29,7 +29,7 @@ from reviews.trajectories.schema import decode_step
 MOST_READ = 4_000
 MOST_LISTED = 50
 BATCH = 2_000
-FORM = 1
+FORM = 2
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from goldsets.models.grader import OVERALL
 from goldsets.queries.graded import first_scores, graded, scores_of
 from goldsets.queries.keeping import Seen, count_and_keep, seen
 from goldsets.queries.paired import paired_rows
-from goldsets.queries.verdicts import GATES, VERDICT, Against, Asked, against, asked_in
+from goldsets.queries.verdicts import GATES, VERDICT, Against, Asked, against, asked_behind, asked_in
 from goldsets.stats.calibration import LIMIT, Calibration, calibrated, plain
 from goldsets.stats.grading import Errors, errors
 from goldsets.stats.pairwise import PairCalibration, paired
@@ -187,7 +187,7 @@ def question(grader: Grader, asked: Mapping[str, Any]) -> Question:
     if version is None:
         raise Invalid({"version": "This grader has no version yet."})
     criterion = _criterion(version, asked.get("criterion"))
-    known = asked_in(grader.project)
+    known = asked_behind(version)
     held = against(str(asked.get("against") or _usual(criterion, known)), known)
     part = str(asked.get("part") or "")
     if part and part not in FamilySplitName.values:
@@ -262,12 +262,14 @@ class Choices:
 
 
 def choices(asked: Question) -> Choices:
-    known = {one.key: one.title for one in asked_in(asked.version.grader.project).values()}
-    criteria = [(key, known.get(key, key) or "The run as a whole") for key in criteria_scored(asked.version)]
-    held = [(VERDICT, "The verdict on the run"), (GATES, "The gates alone"), *known.items()]
+    version = asked.version
+    answered = {one.key: one.title for one in asked_behind(version).values()}
+    titles = {one.key: one.title for one in asked_in(version.grader.project).values()} | answered
+    criteria = [(key, titles.get(key, key) or "The run as a whole") for key in criteria_scored(version)]
+    held = [(VERDICT, "The verdict on the run"), (GATES, "The gates alone"), *answered.items()]
     if asked.held.key not in dict(held):
         held.append((asked.held.key, asked.held.words))
-    versions = GraderVersion.objects.filter(grader=asked.version.grader).order_by("-number")
+    versions = GraderVersion.objects.filter(grader=version.grader).order_by("-number")
     return Choices(list(versions), criteria, held)
 
 
@@ -320,11 +322,12 @@ def _by_criterion(asked: Question, known: Mapping[int, Asked]) -> tuple[Criterio
     keys = criteria_scored(asked.version)
     if len(keys) < 2:
         return ()
-    titles = {one.key: one.title for one in known.values()}
+    answered = asked_behind(asked.version)
+    titles = {one.key: one.title for one in (*known.values(), *answered.values())}
     threshold, _words = threshold_of(asked.version)
     found = []
     for key in keys:
-        rows = graded(asked.version, key, against(_usual(key, known), known), known, part=asked.part).rows
+        rows = graded(asked.version, key, against(_usual(key, answered), answered), known, part=asked.part).rows
         labelled = [row for row in rows if row.truth is not None]
         table = errors([row.score >= threshold for row in labelled], [bool(row.truth) for row in labelled])
         found.append(CriterionErrors(key, titles.get(key, key) or "The run as a whole", table))

@@ -11,9 +11,12 @@ A gate on which the answer is unsure leaves the run without a verdict, unless an
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from reviews.enums import Block, CriterionKind, GateAnswer, ItemKind, Scope
+from django.db.models import Exists, OuterRef, QuerySet
+
+from goldsets.models import GraderScore, GraderVersion
+from reviews.enums import UNANSWERED, Block, CriterionKind, GateAnswer, ItemKind, Purpose, Scope
 from reviews.errors import Invalid
-from reviews.models import Criterion, Project
+from reviews.models import Criterion, Label, Project, Rubric
 
 VERDICT, GATES = "verdict", "gates"
 # Kinds whose answers can be a yes or a no.
@@ -56,7 +59,19 @@ class Asked:
 
 def asked_in(project: Project, of: ItemKind = ItemKind.TRAJECTORY) -> dict[int, Asked]:
     """Every criterion of the project's rubrics for such items, asked of one as a whole, that can decide. One query."""
-    rows = Criterion.objects.filter(rubric__project=project, rubric__item_kind=of, scope=Scope.ITEM, kind__in=DECIDING)
+    return _asked_by(Rubric.objects.filter(project=project, item_kind=of))
+
+
+def asked_behind(version: GraderVersion) -> dict[int, Asked]:
+    """Of `asked_in` what the labels of the runs scored by a version answer; all of it before there are such labels."""
+    scored = GraderScore.objects.filter(version=version, item=OuterRef("item"))
+    labels = Label.objects.filter(rubric=OuterRef("pk"), queue__purpose=Purpose.WORK).exclude(basis__in=UNANSWERED)
+    rubrics = Rubric.objects.filter(project=version.grader.project_id, item_kind=ItemKind.TRAJECTORY)
+    return _asked_by(rubrics.filter(Exists(labels.filter(Exists(scored))))) or asked_in(version.grader.project)
+
+
+def _asked_by(rubrics: QuerySet[Rubric]) -> dict[int, Asked]:
+    rows = Criterion.objects.filter(rubric__in=rubrics, scope=Scope.ITEM, kind__in=DECIDING)
     return {row.pk: _asked(row) for row in rows.order_by("rubric", "position")}
 
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from goldsets.actions.graders import add_version, register_grader, set_version
 from goldsets.actions.splitting import seal_splits
 from goldsets.queries import calibration as kept
-from goldsets.queries.calibration import calibration, question, seen_calibration
+from goldsets.queries.calibration import calibration, choices, question, seen_calibration
 from goldsets.queries.graded import graded
 from goldsets.queries.verdicts import against, asked_in, verdict
 from goldsets.tasks import count_version_calibration, watch_graders
@@ -75,6 +75,22 @@ def test_the_report_holds_first_scores_against_labels(version, runs):
 def test_what_is_asked_of_tasks_is_no_part_of_a_runs_verdict(project, version):
     make.queue(project, items=[], criteria=task_review()["criteria"], rubric={"item_kind": "task"})
     assert report(version).against_words == "no gate fails and Task success is above 1.5"
+
+
+def test_a_rubric_that_none_of_its_labels_answers_changes_nothing(project, version, runs):
+    """Neither the words nor a figure, whether or not its queue holds a run; and nobody is offered its criteria."""
+    before = report(version)
+    offered = choices(question(version.grader, {})).against
+    letter = [
+        {**make.CRITERIA[2], "key": "accuracy", "title": "Clinical accuracy"},
+        {"key": "success", "title": "How much", "kind": "number", "lowest": 0, "highest": 9},
+    ]
+    make.queue(project, items=[make.item(project), runs[8]], criteria=letter)
+    assert report(version) == before
+    assert choices(question(version.grader, {})).against == offered
+    assert ("success", "Task success") in offered
+    with pytest.raises(Invalid, match="held against verdict, gates, authorised, consent, success, process"):
+        report(version, against="accuracy")
 
 
 def test_a_second_try_is_not_the_one_that_counts(version, runs):
