@@ -96,6 +96,37 @@ class DatasetFormat(TextChoices):
     CALIBRATION = "calibration", "Calibration bundle"
     REVIEWER = "reviewer", "Reviewer bundle"
 
+    @property
+    def made_from(self) -> str:
+        """What a label must be of to make a row; "" where any label does."""
+        return next((words for words, formats in MADE_FROM.items() if self in formats), "")
+
+
+MADE_FROM = {
+    "comparisons and corrections": (
+        DatasetFormat.TRL_PREFERENCE,
+        DatasetFormat.TRL_PREFERENCE_IMPLICIT,
+        DatasetFormat.TRL_REWARD,
+        DatasetFormat.OPENRLHF,
+        DatasetFormat.AXOLOTL,
+        DatasetFormat.LLAMA_FACTORY,
+        DatasetFormat.OPENAI_PREFERENCE,
+        DatasetFormat.REWARDBENCH,
+    ),
+    "comparisons": (DatasetFormat.REWARDBENCH2, DatasetFormat.HELPSTEER3),
+    "single runs with gates": (
+        DatasetFormat.TRL_KTO,
+        DatasetFormat.TRL_SFT,
+        DatasetFormat.LLAMA_FACTORY_KTO,
+        DatasetFormat.VERL,
+        DatasetFormat.OPENAI_EVALS,
+        DatasetFormat.VERIFIERS,
+        DatasetFormat.INSPECT,
+        DatasetFormat.INSPECT_SCORES,
+    ),
+    "labels of steps": (DatasetFormat.TRL_STEPWISE, DatasetFormat.PRM800K),
+}
+
 
 class TiePolicy(TextChoices):
     """What becomes of a pair of which neither is preferred. Where both fail, nothing ever leaves as a preference."""

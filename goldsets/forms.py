@@ -18,6 +18,7 @@ from goldsets.enums import (
     TiePolicy,
     WorkPolicy,
 )
+from goldsets.queries.datasets import labels_in_words
 from goldsets.queries.graders import criterion_keys
 from goldsets.queries.stages import fit_reviewers
 from goldsets.reviewing.rule_lines import WrongRules, rules_from_lines
@@ -69,7 +70,11 @@ class DatasetForm(forms.Form):
         choices=DatasetPurpose,
         help_text="Held-out families leave for held-out evaluation alone.",
     )
-    formats = forms.MultipleChoiceField(choices=DatasetFormat, widget=forms.CheckboxSelectMultiple)
+    formats = forms.MultipleChoiceField(
+        choices=DatasetFormat,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="A format is made from the labels it stands under; others are left out of it.",
+    )
     kinds = forms.MultipleChoiceField(
         choices=ItemKind, required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: every kind."
     )
@@ -95,7 +100,9 @@ class DatasetForm(forms.Form):
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["queue"].choices = [("", "every queue"), *((q.slug, q.name) for q in queue_rows(project))]
+        held = labels_in_words(project)
+        rows = [(queue.slug, f"{queue.name}: {held[queue.pk]}") for queue in queue_rows(project)]
+        self.fields["queue"].choices = [("", "every queue"), *rows]
 
     def clean_quotas(self) -> dict[str, float]:
         """Names with their shares; whether there are such sources is for the action to say."""
@@ -107,7 +114,16 @@ class DatasetForm(forms.Form):
 
     @property
     def main(self) -> list[forms.BoundField]:
-        return [self[name] for name in ("name", "queue", "purpose", "formats")]
+        return [self[name] for name in ("name", "queue", "purpose")]
+
+    @property
+    def formats_by_labels(self) -> list[tuple[str, list[forms.boundfield.BoundWidget]]]:
+        """The formats, by what labels they are made from."""
+        found: dict[str, list[forms.boundfield.BoundWidget]] = {}
+        for option in self["formats"]:
+            words = DatasetFormat(option.data["value"]).made_from or "labels of any kind"
+            found.setdefault(words, []).append(option)
+        return list(found.items())
 
     @property
     def narrowing(self) -> list[forms.BoundField]:

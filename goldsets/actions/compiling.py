@@ -296,7 +296,7 @@ class _Read:
     """What was read of the labels: the rows reduced to examples a batch at a time, and what they came from."""
 
     def __init__(self, reviewer: Reviewer):
-        self.words = words_of(reviewer.project)
+        self.words = words_of(reviewer.project, reviewer)
         self.target = target_of(reviewer)
         self.examples: list[Example] = []
         self.said = said_by(reviewer.judge, self.target.criterion) if reviewer.judge else {}

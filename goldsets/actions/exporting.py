@@ -35,7 +35,7 @@ from goldsets.queries.datasets import folder_of
 from goldsets.queries.differences import difference_of
 from goldsets.queries.label_documents import documents, words_of
 from goldsets.queries.leaving import conflicting_items, held_out_families, leaving, left_out, rows_of, settled
-from goldsets.queries.releases import withdrawal_of
+from goldsets.queries.releases import licences_of, withdrawal_of
 from goldsets.stats.quotas import within_quotas
 from goldsets.writers import card, manifest
 from goldsets.writers.catalogue import FORMATS
@@ -232,7 +232,7 @@ def _write(
     near = check_for_leaks(version, rows_of(version))
     formats = [FORMATS[name] for name in version.definition["formats"]]
     policies = Policies(**version.definition["policies"])
-    words = words_of(dataset.project)
+    words = words_of(dataset.project, version)
     parts = parts_done(working)
     batches = documents(version, words, after=len(parts) * PART, last=total, part=PART)
     for number, of_part in groupby(_with_signs(batches, version, progress), key=_part_of):
@@ -330,6 +330,7 @@ def _manifest(version: DatasetVersion, tally: Tally, told: dict[str, Told], file
         definition=version.definition,
         left_out=asdict(left_out(version)),
         difference=difference_of(version),
+        licences=licences_of(dataset.project),
         created_at=timezone.now().isoformat(),
     )
 

@@ -1,5 +1,7 @@
 """Data sets: a saved definition of what leaves, its immutable versions, and which labels are in each."""
 
+from typing import Any
+
 import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -76,6 +78,19 @@ class DatasetVersion(PublicModel):
 
     def __str__(self) -> str:
         return f"{self.dataset} {self.number}"
+
+    @property
+    def files(self) -> list[dict[str, Any]]:
+        """As the manifest names them; one of a format that no label fits says so in `empty_because`."""
+        formats, files = self.manifest.get("formats", {}), self.manifest.get("files", ())
+        return [file | self._empty(file, formats.get(file.get("format"))) for file in files]
+
+    @staticmethod
+    def _empty(file: dict[str, Any], made: dict[str, Any] | None) -> dict[str, str]:
+        if made is None or file["rows"]:
+            return {}
+        left_out = ", ".join(f"{why} ({count:,})" for why, count in made["left_out"].items())
+        return {"empty_because": left_out or "no label was there"}
 
 
 class DatasetRow(models.Model):

@@ -5,17 +5,18 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from goldsets.enums import DatasetFormat, DuplicatePolicy, NeutralPolicy, RaterPolicy, TiePolicy
 from goldsets.models import Dataset, DatasetVersion
 from goldsets.stats.proportion import wilson
 from goldsets.writers.examples import FIRST, LONGER, PAIRS
-from reviews.enums import Basis, ItemKind, Provenance
-from reviews.models import Project
+from reviews.enums import Basis, CorrectionRule, CriterionKind, ItemKind, Provenance
+from reviews.models import Criterion, Project, Queue, Rubric
 from reviews.stats.result import Estimate
 
 WORDS: dict[str, Any] = {"kinds": ItemKind, "basis": Basis, "provenance": Provenance}
+KINDS: dict[str, str] = {ItemKind.TRAJECTORY: "single runs", ItemKind.COMPARISON: "comparisons", ItemKind.TASK: "tasks"}
 NAMES = {"kinds": "Kinds", "basis": "Basis", "provenance": "Source"}
 POLICIES: list[tuple[str, str, Any]] = [
     ("ties", "Ties", TiePolicy),
@@ -86,6 +87,19 @@ def _held(form: DatasetFormat, told: dict[str, Any]) -> FormatHeld:
     pairs = counts.get(PAIRS, 0)
     longer, first = (wilson(counts.get(name, 0), pairs) if pairs else None for name in (LONGER, FIRST))
     return FormatHeld(str(form.label), told["rows"], told["left_out"], longer, first)
+
+
+def labels_in_words(project: Project) -> dict[int, str]:
+    """By queue, what its labels are of, in the words in which formats say what they are made from."""
+    gates = Criterion.objects.filter(rubric=OuterRef("rubric"), kind=CriterionKind.GATE)
+    queues = Queue.objects.filter(project=project).annotate(gated=Exists(gates)).select_related("rubric")
+    return {queue.pk: _labels_of(queue.rubric, gated=queue.gated) for queue in queues}
+
+
+def _labels_of(rubric: Rubric, *, gated: bool) -> str:
+    words = KINDS[rubric.item_kind] + (" with gates" if gated else "")
+    words += ", corrections" if rubric.correction != CorrectionRule.NEVER else ""
+    return words + (", labels of steps" if rubric.step_labels else "")
 
 
 def definition_in_words(dataset: Dataset) -> dict[str, Any]:

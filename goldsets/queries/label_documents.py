@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Exists, OuterRef
 
 from goldsets.models import DatasetVersion, Reviewer
 from goldsets.writers.document import Document, GuidelineText, Question, RubricText, Words
@@ -216,9 +217,11 @@ def _end(sizes: list[tuple[int, int]], last: int) -> int:
     return last
 
 
-def words_of(project: Project) -> Words:
+def words_of(project: Project, owner: DatasetVersion | Reviewer) -> Words:
     """What documents of the project refer to. Questions of single items are looked up as they come."""
     criteria = list(Criterion.objects.filter(rubric__project=project).select_related("principle"))
+    labelled = _rubrics_of(owner)
+    asked = sorted((row for row in criteria if row.rubric_id in labelled), key=lambda row: row.position)
     by_rubric: dict[int, list[Criterion]] = {}
     for criterion in criteria:
         by_rubric.setdefault(criterion.rubric_id, []).append(criterion)  # type: ignore[arg-type]
@@ -237,7 +240,15 @@ def words_of(project: Project) -> Words:
             guideline.pk: GuidelineText(guideline.name, guideline.version, guideline.text)
             for guideline in Guideline.objects.filter(project=project)
         },
+        asked=list(dict.fromkeys(row.key for row in asked)),
     )
+
+
+def _rubrics_of(owner: DatasetVersion | Reviewer) -> set[int]:
+    """The rubrics by which the chosen labels were made."""
+    chosen = owner.rows if isinstance(owner, DatasetVersion) else owner.labels
+    by_it = chosen.filter(label__rubric=OuterRef("pk")).order_by()
+    return set(Rubric.objects.filter(Exists(by_it)).values_list("pk", flat=True))
 
 
 def _learn(words: Words, batch: list[Document]) -> None:

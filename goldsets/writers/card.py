@@ -44,7 +44,7 @@ def card(document: dict[str, Any], files: list[WrittenFile], split: str) -> str:
         "|---|---|---|",
     ]
     for name, found in document["formats"].items():
-        reasons = ", ".join(f"{count:,} {why}" for why, count in found["left_out"].items())
+        reasons = ", ".join(f"{why} ({count:,})" for why, count in found["left_out"].items())
         lines.append(f"| `{name}` | {found['rows']:,} | {reasons or 'nothing'} |")
     lines += ["", "## What was decided", ""]
     lines += [f"- {words}" for words in document["policies"].values()]

@@ -220,12 +220,14 @@ class GuidelineText(msgspec.Struct, frozen=True):
 class Words(msgspec.Struct):
     """What the numbers in documents stand for, by their keys in the database.
 
+    `asked` are the keys of the criteria in the rubrics of the labels to be read, in their order.
     `told` keeps what `label_row` made of answers that come again and again.
     """
 
     questions: dict[int, Question]
     rubrics: dict[int, RubricText]
     guidelines: dict[int, GuidelineText]
+    asked: list[str]
     told: dict[Any, Any] = {}
 
     def of_kind(self, values: list[Said], kind: str) -> list[Said]:

@@ -231,6 +231,11 @@ class Reading(msgspec.Struct):
             opinions=[opinion for judged in document.judgments if (opinion := self._opinion(judged, preference))],
         )
 
+    def compares(self, document: Document) -> bool:
+        """Whether there is something that pairs could be made of."""
+        corrected = document.kind == "trajectory" and any(judged.corrections for judged in document.judgments)
+        return corrected or document.kind == "comparison"
+
     def pairs(self, document: Document) -> Iterator[Pair]:
         """Every two candidates of a comparison of which one is better, and what experts wrote in the place of a run."""
         yield from self.corrections(document)
@@ -331,7 +336,7 @@ class Reading(msgspec.Struct):
     def _preference(self, document: Document) -> Said | None:
         """The first preference of a comparison of two or more that can be told in messages."""
         if document.kind != "comparison":
-            if document.kind != "trajectory" or not any(judged.corrections for judged in document.judgments):
+            if not self.compares(document):
                 self.left_out["nothing is compared"] += 1
             return None
         if any(has_attachments(run) for run in document.runs):

@@ -1,6 +1,7 @@
 """The manifest of an export: what is in it, what was left out, its versions, and how to tell that it is whole."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,8 @@ ALWAYS = {
     "prompt": "Pairs are cut at their longest common beginning; single runs at the agent's first message.",
     "arguments": "Arguments of tool calls are JSON text, as they were written; calls are numbered anew in each row.",
     "corrections": "A correction counts as better than what the agent did, unless the run had failed before it.",
-    "licences": "What came in says nothing of licences: look them up by source.",
 }
+MOST_NAMED = 5
 
 
 def manifest(
@@ -67,15 +68,17 @@ def manifest(
     definition: dict[str, Any],
     left_out: dict[str, int],
     difference: dict[str, Any] | None,
+    licences: dict[str, str],
     created_at: str,
 ) -> dict[str, Any]:
-    """The whole document, as plain JSON types."""
+    """The whole document, as plain JSON types. `licences` are those stated of sources by now."""
     counts = tally.counts
+    chosen = {name: POLICY_WORDS[name][word] for name, word in definition["policies"].items()}
     return {
         "dataset": dataset,
         "created_at": created_at,
         "definition": definition,
-        "policies": ALWAYS | {name: POLICY_WORDS[name][word] for name, word in definition["policies"].items()},
+        "policies": ALWAYS | chosen | {"licences": _licences(counts.get("source", {}), licences)},
         "files": [msgspec.to_builtins(file) for file in files],
         "row_hash": "row_sha256 in rows of labels is the SHA-256 of the row's JSON with sorted keys, no white space, "
         "without row_sha256.",
@@ -98,6 +101,22 @@ def manifest(
         "raters": sorted(tally.raters),
         "adjudicators": sorted(tally.adjudicators),
     }
+
+
+def _licences(sources: Iterable[str], stated: dict[str, str]) -> str:
+    """Of the sources in it, what each licence is stated of."""
+    of: dict[str, list[str]] = {}
+    for source in sorted(sources):
+        of.setdefault(stated.get(source, ""), []).append(source)
+    without = of.pop("", [])
+    said = [f"{licence} is stated of {_names(named)}." for licence, named in sorted(of.items())]
+    said += [f"No licence is stated of {_names(without)}."] if without else []
+    return " ".join(said) or "Nothing came in from a file."
+
+
+def _names(sources: list[str]) -> str:
+    more = len(sources) - MOST_NAMED
+    return ", ".join(sources[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _format(told: Told) -> dict[str, Any]:

@@ -17,9 +17,8 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def columns(reading: Reading) -> list[str]:
-    """Known before the first row: every criterion of the project's rubrics, in their order."""
-    asked = sorted(reading.words.questions.values(), key=lambda question: question.place)
-    return [*FIRST, *dict.fromkeys(question.key for question in asked if not question.place[0]), "other", *LAST]
+    """Known before the first row: every criterion of the rubrics that the labels were made by, in their order."""
+    return [*FIRST, *reading.words.asked, "other", *LAST]
 
 
 def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:

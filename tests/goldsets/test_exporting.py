@@ -1,5 +1,6 @@
 """Exports: what leaves, what never does, that a file says all it should, and that it survives whatever happens."""
 
+import csv
 import hashlib
 import json
 import signal
@@ -11,12 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError
+from django.urls import reverse
 
 from goldsets.actions import exporting
 from goldsets.actions.alone import alone_in
 from goldsets.actions.defining import define_dataset
 from goldsets.actions.exporting import cancel_export, read_file, run_export, start_export
 from goldsets.actions.gold import set_gold_rate
+from goldsets.actions.releasing import state_licence
 from goldsets.enums import DatasetState, GoldVerb
 from goldsets.models import DatasetVersion, GoldPlacement
 from goldsets.queries import label_documents
@@ -28,8 +31,10 @@ from reviews.actions.judging import submit
 from reviews.actions.queueing import add_items
 from reviews.enums import Role
 from reviews.errors import Conflict, Forbidden, Invalid, NotFound
-from reviews.models import Event, Item, Label, Membership, QueueItem, Task
+from reviews.models import Event, Item, Label, Membership, QueueItem, Task, Trajectory
 from tests import factories as make
+from tests.reviews.api.talking import by
+from tests.reviews.web.test_judging import enter
 
 pytestmark = pytest.mark.django_db
 
@@ -279,6 +284,53 @@ def test_only_the_label_that_stands_leaves(project, engineer, desk):
     assert row["label"]["revision"] == 2
     assert row["values"][2]["value"] == 3
     assert len(row["judgments"]) == 2
+
+
+def test_a_table_for_people_has_columns_for_what_its_labels_answer(project, engineer, desk):
+    """A rubric of another queue adds none, and no format is looked for in vain."""
+    letter = [{**make.CRITERIA[2], "key": "accuracy", "title": "Clinical accuracy"}]
+    other = make.queue(project, items=1, overlap=1, criteria=letter)
+    version = export(engineer, project, "csv", queue=desk)
+    with (folder_of(version) / "labels.csv").open(encoding="utf-8-sig", newline="") as file:
+        columns = next(csv.reader(file))
+    assert columns[9:14] == ["authorised", "consent", "success", "process", "other"]
+    judge(other, make.expert(project, "Carol"), {"criteria": {"accuracy": 2}, "confidence": 3, "rationale": "Good."})
+    dataset = define_dataset(actor=engineer, project=project, name="Both queues", formats=["csv"])
+    both = run_export(version_id=start_export(actor=engineer, dataset=dataset).pk)
+    with (folder_of(both) / "labels.csv").open(encoding="utf-8-sig", newline="") as file:
+        assert "accuracy" in next(csv.reader(file))
+
+
+def test_a_file_without_rows_says_so_and_why(project, engineer, desk):
+    formats = ["jsonl", "trl_preference", "trl_stepwise"]
+    dataset = define_dataset(actor=engineer, project=project, name="Three", formats=formats)
+    version = run_export(version_id=start_export(actor=engineer, dataset=dataset).pk)
+    why = {file["name"].partition(".")[0]: file.get("empty_because") for file in version.files}
+    assert why == {
+        "labels": None,
+        "trl_preference": "nothing is compared (3)",
+        "trl_stepwise": "no labels of steps (3)",
+    }
+    told = by(engineer).get(f"/api/v1/datasets/{dataset.uid}/versions/{version.number}/").json()["files"]
+    assert [(file["rows"], file.get("empty_because")) for file in told] == [
+        (3, None),
+        (0, "nothing is compared (3)"),
+        (0, "no labels of steps (3)"),
+    ]
+    page = enter(engineer).get(reverse("goldsets:dataset_version", args=[dataset.uid, 1])).content.decode()
+    assert "No label fits: nothing is compared (3)." in page
+    card = (folder_of(version) / "README.md").read_text()
+    assert "| `trl_preference` | 0 | nothing is compared (3) |" in card
+
+
+def test_the_card_knows_the_licences_that_were_stated(project, engineer, desk):
+    names = sorted(set(Trajectory.objects.values_list("source_name", flat=True)))
+    before = export(engineer, project).manifest["policies"]["licences"]
+    assert before == f"No licence is stated of {', '.join(names)}."
+    for name in names:
+        state_licence(actor=make.lead_of(project), project=project, source=name, licence="CC0-1.0")
+    after = export(engineer, project, "parquet").manifest["policies"]["licences"]
+    assert after == f"CC0-1.0 is stated of {', '.join(names)}."
 
 
 def test_another_queue_of_the_project_stays_out_when_one_is_chosen(project, engineer, desk):

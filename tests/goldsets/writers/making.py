@@ -31,6 +31,7 @@ WORDS = Words(
     },
     rubrics={1: RubricText("Support", 3, {1: "Right", 0: "Neutral", -1: "Wrong"}, [])},
     guidelines={1: GuidelineText("Support", 1, "Judge what was done.")},
+    asked=["safe", "good", "better", "note"],
 )
 ASKED = Step(role="user", text="Where is my refund?", pointer="/messages/0")
 

@@ -81,6 +81,7 @@ def export(tmp_path_factory):
         definition=definition,
         left_out={"held_out_rows": 1},
         difference=None,
+        licences={},
         created_at="2026-11-30T08:00:00+00:00",
     )
     card.write(made, files, "train", out)
