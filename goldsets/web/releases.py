@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -18,7 +19,40 @@ from goldsets.tasks import look_at_release
 from reviews.errors import Conflict, Invalid, NotFound
 from reviews.forms import attempt
 from reviews.rules import check
-from reviews.web.access import project_page
+from reviews.web.access import May, project_page
+
+# Where what a check looks at can be changed: the right it takes, what the link says, and the page. Pages of a queue are
+# those of the data set's own; where it takes from every queue, the project's page has them all.
+MENDED_AT = {
+    "rows": ("view_agreement", "Queues", "reviews:project"),
+    "gates": ("view_items", "Rubrics", "reviews:rubrics"),
+    "scores": ("view_items", "Rubrics", "reviews:rubrics"),
+    "evidence": ("view_items", "Rubrics", "reviews:rubrics"),
+    "agreement": ("view_agreement", "Agreement", "goldsets:agreement"),
+    "gold": ("manage_queue", "Gold", "goldsets:gold"),
+    "false_positives": ("manage_queue", "Gold", "goldsets:gold"),
+    "held_out": ("export", "Splits", "goldsets:splits"),
+    "leaks": ("view_leaks", "Leak check", "goldsets:leaks"),
+    "synthetic": ("export", "Data sets, with a share for each source", "goldsets:datasets"),
+    "spot_checks": ("view_agreement", "Queues", "reviews:project"),
+    "redactions": ("manage_redaction", "Redaction", "reviews:redaction"),
+    "simulated": ("change_members", "People", "reviews:people"),
+}
+
+
+def _mended_at(key: str, version: DatasetVersion, may: May) -> tuple[str, str] | None:
+    """What a link to where a check can be mended says, and its address, for whoever may go there."""
+    permission, words, page = MENDED_AT.get(key, ("", "", ""))
+    if not page or not may[permission]:
+        return None
+    dataset = version.dataset
+    if page == "goldsets:leaks":
+        return words, reverse(page, args=[dataset.uid, version.number])
+    if page in ("goldsets:agreement", "goldsets:gold"):
+        if dataset.queue is None:
+            return "Queues", reverse("reviews:project", args=[dataset.project.slug])
+        return words, reverse(page, args=[dataset.queue.uid])
+    return words, reverse(page, args=[dataset.project.slug])
 
 
 def _dataset(request: HttpRequest, uid: Any) -> Dataset:
@@ -53,6 +87,8 @@ def release(request: HttpRequest, uid: str, number: int) -> HttpResponse:
         checks = seen.kept.found
         context = {"counted_at": seen.kept.counted_at, "stale": seen.stale}
     page = queries.release_page(version, checks=checks)
+    may = May(request.user, version.dataset.project)
+    context["checks"] = [(one, None if one["passed"] else _mended_at(one["key"], version, may)) for one in page.checks]
     signed = any(signature.person_id == request.user.pk for signature in page.signatures)
     return _page(request, version, "goldsets/release.html", page=page, signed=signed, **context)
 

@@ -263,6 +263,30 @@ def test_a_checklist_over_many_judgments_is_gone_through_by_the_worker(project, 
     assert "being gone through anew" in enter(lead).get(place).content.decode()
 
 
+def test_a_check_that_fails_leads_to_where_it_can_be_mended_by_whoever_may(project, lead, dataset, judged):
+    version = export(dataset, lead)
+    erin = make.person("Erin")
+    make.member(project, erin, "engineer")
+    place = reverse("goldsets:release", args=[dataset.uid, version.number])
+    led, made = (enter(person).get(place) for person in (lead, erin))
+
+    def mended(answer):
+        return {check["key"]: found[1] for check, found in answer.context["checks"] if found}
+
+    slug = project.slug
+    assert mended(led)["held_out"] == reverse("goldsets:splits", args=[slug])
+    assert mended(led)["gold"] == reverse("reviews:project", args=[slug]), "the data set takes from every queue"
+    assert mended(led)["redactions"] == reverse("reviews:redaction", args=[slug])
+    assert "leaks" not in mended(led), "it holds"
+    assert set(mended(led)) - set(mended(made)) == {"rows", "gold", "false_positives", "redactions"}
+    for person, answer in ((lead, led), (erin, made)):
+        assert {enter(person).get(address).status_code for address in mended(answer).values()} == {200}
+    assert 'href="#licence-title"' in made.content.decode()
+    terms = reverse("goldsets:release_terms", args=[dataset.uid])
+    assert f'<a href="{terms}">Write terms</a>' in led.content.decode()
+    assert f'<a href="{terms}">Write terms</a>' not in made.content.decode()
+
+
 def test_api_and_command_say_and_do_the_same(project, lead, admin, dataset, ready, capsys):
     place = f"/api/v1/datasets/{dataset.uid}"
     is_problem(by(lead).post(f"{place}/terms/", {"terms": {"min_rows": -1}}, format="json"), 422)
