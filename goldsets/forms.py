@@ -19,7 +19,7 @@ from goldsets.enums import (
     WorkPolicy,
 )
 from goldsets.queries.datasets import labels_in_words
-from goldsets.queries.graders import criterion_keys
+from goldsets.queries.graders import criterion_titles
 from goldsets.queries.stages import fit_reviewers
 from goldsets.reviewing.rule_lines import WrongRules, rules_from_lines
 from goldsets.stats.checklist import TERMS
@@ -311,8 +311,7 @@ class GraderForm(forms.Form):
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        keys = sorted(criterion_keys(project))
-        self.fields["criterion"].choices = [("", "the run as a whole"), *((key, key) for key in keys)]
+        self.fields["criterion"].choices = [("", "the run as a whole"), *criterion_titles(project)]
 
 
 class VersionSetForm(forms.Form):

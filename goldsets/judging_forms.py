@@ -7,7 +7,7 @@ from django import forms
 
 from goldsets.actions.judges import MOST_EXAMPLES
 from goldsets.enums import JudgeProtocol, JudgeScope
-from goldsets.queries.graders import criterion_keys
+from goldsets.queries.graders import criterion_titles
 from goldsets.queries.judges import judges_of
 from reviews.models import Project
 from reviews.queries.listings import guidelines_of, rubrics_of
@@ -89,8 +89,7 @@ class JudgeForm(forms.Form):
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        keys = sorted(criterion_keys(project))
-        self.fields["criterion"].choices = [("", "the whole"), *((key, key) for key in keys)]
+        self.fields["criterion"].choices = [("", "the whole"), *criterion_titles(project)]
         self.fields["rubric"].choices = [(str(row.uid), str(row)) for row in rubrics_of(project)]
         self.fields["guideline"].choices = [(str(row.uid), str(row)) for row in guidelines_of(project)]
 

@@ -35,6 +35,12 @@ def criterion_keys(project: Project) -> set[str]:
     return set(Criterion.objects.filter(rubric__project=project).values_list("key", flat=True).distinct())
 
 
+def criterion_titles(project: Project) -> list[tuple[str, str]]:
+    """Each of these keys with its title in the latest rubric that has it, by title."""
+    rows = Criterion.objects.filter(rubric__project=project).order_by("rubric").values_list("key", "title")
+    return sorted(dict(rows).items(), key=lambda row: row[1])
+
+
 def own_criterion_keys(items: set[int]) -> set[tuple[int, str]]:
     """The criteria that came in with items, each beside its item."""
     rows = Criterion.objects.filter(item__in=items).values_list("item", "key")

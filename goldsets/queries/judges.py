@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
 
 from goldsets.enums import JudgedState, JudgeProtocol, JudgeRunState, JudgeScope
 from goldsets.models import GraderScore, GraderVersion, JudgedItem, JudgeRun, JudgeSetup
@@ -18,7 +18,7 @@ from goldsets.reviewing.chat import Endpoint
 from goldsets.reviewing.judge_prompt import Document
 from goldsets.reviewing.judging import Judge, Prices
 from reviews.enums import ItemKind, Split, TaskPart
-from reviews.models import Item, Project, Queue, QueueItem, Trajectory
+from reviews.models import Criterion, Item, Project, Queue, QueueItem, Trajectory
 from reviews.models import Step as StoredStep
 from reviews.queries.blind_item import rubric_of, step_of
 from reviews.queries.judging import item_context
@@ -150,7 +150,10 @@ def held_out_count(items: Sequence[int], project: Project) -> int:
 
 # --- How runs stand ---------------------------------------------------------------------------------------------------
 def judges_of(project: Project) -> QuerySet[JudgeSetup]:
+    """The latest first, each with the title of the criterion it judges as `asked`."""
+    criterion = Criterion.objects.filter(rubric=OuterRef("rubric"), key=OuterRef("version__grader__criterion"))
     setups = JudgeSetup.objects.filter(version__grader__project=project).defer("shown")
+    setups = setups.annotate(asked=Subquery(criterion.values("title")))
     return setups.select_related("version__grader__project", "rubric", "guideline").order_by("-version__created_at")
 
 

@@ -67,6 +67,14 @@ def test_a_lead_defines_a_judge_starts_it_and_reads_its_receipt(project, queue, 
     assert list(GraderVersion.objects.values_list("number", flat=True)) == [2, 1]
 
 
+def test_a_judge_of_one_criterion_is_listed_by_its_title(project, queue, lead, model):  # noqa: F811
+    client = enter(lead)
+    new = reverse("goldsets:judge_new", args=[project.slug])
+    client.post(new, asked(queue, temperature="0", criterion="authorised"))
+    page = client.get(reverse("goldsets:judges", args=[project.slug])).content.decode()
+    assert "<td>Only authorised accounts</td>" in page
+
+
 def test_a_run_is_stopped_and_let_go_on_from_its_page(queue, lead, model):  # noqa: F811
     run = judges.start(judges.judge(queue), queue, budget="0.1")
     client, page = enter(lead), reverse("goldsets:judge_run", args=[run.uid])
