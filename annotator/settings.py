@@ -142,6 +142,9 @@ WSGI_APPLICATION = "annotator.wsgi.application"
 AUTH_USER_MODEL = "annotator.User"
 # What the audit log knows words for: a TextChoices for each app that records events.
 EVENT_VERBS = ["reviews.enums.Verb", "goldsets.enums.GoldVerb"]
+# Of what its page can be asked, and where that which its events are about has pages.
+EVENT_TOPICS = ["reviews.enums.VERB_TOPICS", "goldsets.enums.GOLD_VERB_TOPICS"]
+EVENT_PLACES = ["reviews.web.event_places.PLACES", "goldsets.web.event_places.PLACES"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 LANGUAGE_CODE = "en"
 USE_I18N = True

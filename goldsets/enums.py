@@ -412,6 +412,17 @@ class GoldVerb(TextChoices):
     REVIEWER_READ = "reviewer.read", "downloaded a reviewer"
 
 
+# As `reviews.enums.VERB_TOPICS`.
+GOLD_VERB_TOPICS = {
+    "Gold and standing": ("gold", "challenge", "standing"),
+    "Families and contrasts": ("splits", "contrast", "contrasts"),
+    "Data sets and releases": ("dataset", "benchmark", "leak", "leaks", "release", "licence"),
+    "Costs": ("prices",),
+    "Graders, judges and probes": ("grader", "judge", "probe", "probes", "guards", "rationale", "sealed"),
+    "Reviewers": ("reviewer", "stage"),
+}
+
+
 GOLD_MOVES = {
     GoldState.PROPOSED: {GoldState.ACTIVE, GoldState.DECLINED},
     GoldState.ACTIVE: {GoldState.RETIRED},

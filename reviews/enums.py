@@ -422,6 +422,21 @@ class Verb(TextChoices):
     ORIGINAL_READ = "original.read", "read a run's original"
 
 
+# What the audit log's page can be asked for: in words, with what verbs begin with.
+VERB_TOPICS = {
+    "People and tokens": ("project", "member", "token", "names"),
+    "What came in": ("import", "runs", "scores", "task", "comparison", "comparisons", "original"),
+    "Rules, redaction and masks": ("rule", "redaction", "masking"),
+    "Rubrics and guidelines": ("rubric", "principle", "guideline", "change", "note", "notes", "digest"),
+    "Queues": ("queue",),
+    "Judging": ("assignment", "judgment", "question", "rater", "work"),
+    "Settling": ("item", "decision", "referral"),
+    "Checks of verdicts": ("verdicts",),
+    "Training and norming": ("training", "practice", "qualification", "norming"),
+    "Webhooks": ("webhook",),
+}
+
+
 # What may follow what. Every member of each state is a key, so a new state cannot be half added.
 SLOT_MOVES = {
     SlotState.OPEN: {SlotState.LEASED, SlotState.WITHDRAWN},

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db.models import F, Q, QuerySet
@@ -247,11 +249,13 @@ def labels_found(project: Project, *, reader: Any, asked: dict[str, str]) -> Que
 
 
 # --- Events -----------------------------------------------------------------------------------------------------------
-def events_found(project: Project, *, reader: Any, asked: dict[str, str]) -> QuerySet[Event]:
-    """The audit log as the reader may see it, the latest first, by verb, person or day."""
+def events_found(
+    project: Project, *, reader: Any, asked: dict[str, str], about: tuple[str, ...] = ()
+) -> QuerySet[Event]:
+    """The audit log as the reader may see it, the latest first, by what verbs begin with, by person or by day."""
     events = events_of(project, reader=reader).order_by("-pk")
-    if asked.get("verb"):
-        events = events.filter(verb__startswith=asked["verb"])
+    if about:
+        events = events.filter(reduce(or_, (Q(verb__startswith=f"{prefix}.") for prefix in about)))
     if asked.get("actor"):
         events = events.filter(actor__email__iexact=asked["actor"])
     if asked.get("day"):

@@ -48,6 +48,12 @@ def test_an_engineer_defines_a_data_set_and_its_first_version_is_written(made):
     assert ".parquet" in page
 
 
+def test_the_form_says_what_a_format_is_made_from_and_what_a_queue_holds(made):
+    page = enter(made.engineer).get(datasets(made)).content.decode()
+    assert "From labels of steps" in page
+    assert f"{made.queue.name}: single runs with gates" in page
+
+
 def test_files_and_manifest_are_downloaded_and_it_is_noted(made):
     client = enter(made.engineer)
     manifest = json.loads(b"".join(client.get(file_of(made, "manifest.json")).streaming_content))
@@ -67,8 +73,8 @@ def test_no_other_file_is_given_out(made, name):
 def test_the_log_says_it_in_words_and_can_be_narrowed_to_data_sets(made):
     list(enter(made.engineer).get(file_of(made, "manifest.json")).streaming_content)
     client, place = enter(made.lead), reverse("reviews:events", args=[made.project.slug])
-    assert '<option value="dataset">' in client.get(place).content.decode()
-    page = client.get(place, {"verb": "dataset"}).content.decode()
+    assert "<option>Data sets and releases</option>" in client.get(place).content.decode()
+    page = client.get(place, {"about": "Data sets and releases"}).content.decode()
     assert "downloaded an export" in page
     assert "finished an export" in page
     assert "labels.jsonl " in page

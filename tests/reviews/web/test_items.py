@@ -1,9 +1,12 @@
 """Items, labels and events as lists and pages: what each role finds, and what stays hidden until an item is settled."""
 
 import pytest
+from django.conf import settings
 from django.urls import reverse
+from django.utils.module_loading import import_string
 
 from reviews.actions.dealing import claim
+from reviews.actions.events import record
 from reviews.actions.scoring import post_scores
 from reviews.enums import Role
 from tests import factories as make
@@ -130,12 +133,57 @@ def test_labels_say_what_they_rest_on(made):
 
 def test_events_are_narrowed_by_deed_person_and_day(made):
     place, client = reverse("reviews:events", args=[made.project.slug]), enter(made.lead)
-    events = client.get(place, {"verb": "queue"}).context["rows"]
-    assert {event.verb.partition(".")[0] for event, _words, _details in events} == {"queue"}
-    events = client.get(place, {"actor": made.experts[0].email}).context["rows"]
-    assert {event.actor for event, _words, _details in events} == {made.experts[0]}
+    rows = client.get(place, {"about": "Queues"}).context["rows"]
+    assert {row.event.verb.partition(".")[0] for row in rows} == {"queue"}
+    rows = client.get(place, {"actor": made.experts[0].email}).context["rows"]
+    assert {row.event.actor for row in rows} == {made.experts[0]}
     assert client.get(place, {"day": "1999-01-01"}).context["rows"] == []
     assert client.get(place, {"day": "yesterday"}).status_code == 200
+
+
+def test_what_an_event_is_about_is_a_link_for_whoever_may_follow_it(made):
+    place, ada = reverse("reviews:events", args=[made.project.slug]), make.person("Ada")
+    make.member(made.project, ada, Role.ADMIN)
+    queue = ("queue", reverse("goldsets:overview", args=[made.queue.uid]))
+    found = {}
+    for person in (made.lead, ada):
+        client = enter(person)
+        found[person] = {row.about for row in client.get(place).context["rows"] if row.about}
+        assert not {address for _words, address in found[person] if client.get(address).status_code != 200}
+    assert queue in found[made.lead]
+    assert queue not in found[ada]
+
+
+def test_details_of_events_are_words(made):
+    sha = "0123456789abcdef" * 4
+    # The database's own number of a label says nothing to anybody.
+    told = {
+        "missing": ["17 more fails"],
+        "sha256": sha,
+        "by_rule": True,
+        "counts": {"pass": 3},
+        "why": None,
+        "label": 137,
+    }
+    record(project=made.project, actor=made.lead, verb="dataset.read", target=made.queue, **told)
+    page = enter(made.lead).get(reverse("reviews:events", args=[made.project.slug]))
+    details = page.context["rows"][0].details
+    assert {detail.name: detail.words for detail in details} == {
+        "missing": "17 more fails",
+        "sha256": "0123456789ab…",
+        "by rule": "yes",
+        "counts": "pass 3",
+        "why": "none",
+    }
+    assert f'title="{sha}"' in page.content.decode()
+
+
+def test_every_deed_is_found_under_one_topic():
+    topics = [
+        prefix for path in settings.EVENT_TOPICS for prefixes in import_string(path).values() for prefix in prefixes
+    ]
+    verbs = {verb.partition(".")[0] for path in settings.EVENT_VERBS for verb in import_string(path).values}
+    assert sorted(topics) == sorted(verbs)
 
 
 def test_only_leads_and_admins_read_the_log(made):
