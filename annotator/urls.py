@@ -3,9 +3,10 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from annotator import health, problems, signin
+from annotator import health, problems, signin, static_files
 
 urlpatterns = [
+    path("favicon.ico", static_files.icon),
     path("healthz", health.healthz, name="healthz"),
     path("health/", health.health_page, name="health"),
     path("metrics", health.metrics, name="metrics"),

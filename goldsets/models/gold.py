@@ -31,6 +31,9 @@ class GoldPolicy(models.Model):
     feedback_items = models.PositiveIntegerField(null=True, blank=True)
     feedback_days = models.PositiveIntegerField(null=True, blank=True)
 
+    class Meta:
+        verbose_name_plural = "gold policies"
+
     def __str__(self) -> str:
         return f"gold rate {self.rate} in {self.queue}"
 

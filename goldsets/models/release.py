@@ -20,6 +20,7 @@ class ReleaseTerms(PublicModel):
     written_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name_plural = "terms of release"
         ordering = ["-number"]
         constraints = [models.UniqueConstraint(fields=["dataset", "number"], name="one_release_terms_per_number")]
         triggers = append_only()

@@ -32,6 +32,7 @@ class StandingPolicy(models.Model):
     )
 
     class Meta:
+        verbose_name_plural = "standing policies"
         constraints = [
             models.CheckConstraint(condition=models.Q(p0__gt=0, p1__gt=models.F("p0"), p1__lt=1), name="p0_below_p1"),
         ]

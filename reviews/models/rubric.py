@@ -120,6 +120,7 @@ class Criterion(models.Model):
     )
 
     class Meta:
+        verbose_name_plural = "criteria"
         ordering = ["position"]
         constraints = [
             models.UniqueConstraint(fields=["rubric", "key"], name="one_criterion_per_key"),

@@ -77,6 +77,7 @@ class Trajectory(PublicModel):
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name_plural = "trajectories"
         constraints = [models.UniqueConstraint(fields=["project", "content_hash"], name="one_run_per_content")]
         indexes = [
             models.Index(fields=["project", "source_id"], name="runs_by_source_id", condition=~models.Q(source_id=""))

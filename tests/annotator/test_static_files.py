@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.test import Client
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMED = re.compile(r"""(?:\bfrom\s*|\bimport\s*\(?\s*)["'](\.[^"']+)["']|url\(\s*["']?([^"')]+)""")
@@ -55,3 +56,9 @@ def test_the_scripts_of_the_judge_pages_are_small(collected):
 
 def test_every_style_sheet_finds_what_it_refers_to(collected):
     assert [t.name for sheet in (collected / "css").rglob("*.css") for t in named_by(sheet) if not t.exists()] == []
+
+
+def test_pages_without_an_icon_of_their_own_find_ours():
+    answer = Client().get("/favicon.ico")
+    assert answer.status_code == 302
+    assert answer["Location"].endswith(".svg")

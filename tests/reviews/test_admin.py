@@ -1,5 +1,7 @@
 """The admin shows the tables and changes none of them."""
 
+import re
+
 import pytest
 from django.contrib import admin
 from django.urls import reverse
@@ -34,6 +36,13 @@ def test_every_list_and_every_row_opens_and_nothing_can_be_changed(names):
         assert "Save" not in page.content.decode()
         assert client.post(change, {}).status_code == 403
         assert client.post(reverse(f"{name}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
+
+
+def test_tables_are_named_in_english():
+    """Django makes a plural by an s, which these do not take."""
+    plurals = {str(model._meta.verbose_name_plural) for model in OURS}
+    assert {"criteria", "trajectories", "gold policies", "standing policies", "terms of release"} <= plurals
+    assert not [plural for plural in plurals if re.search("[^aeiou]ys$|ss$|criterions$", plural)]
 
 
 def test_the_hash_of_an_invitations_token_is_not_shown():
