@@ -18,7 +18,7 @@ from typing import Any
 from django.apps import apps
 from django.db import connection, transaction
 
-from annotator.demo import graders, reviewed_tasks, step_labels
+from annotator.demo import graders, replies, reviewed_tasks, step_labels
 from annotator.demo.clock import Clock, running_from
 from annotator.demo.pairs import compare_runs
 from annotator.demo.people import PEOPLE
@@ -141,6 +141,7 @@ def seed(*, now: datetime, number: int = SEED) -> bool:
         _take_stock()
         _export(people["engineer"], queue)
         _compile(people["engineer"], queue)
+        _compile_what_is_proven(people, raters, days, clock, number)
     return True
 
 
@@ -252,6 +253,32 @@ def _compile(engineer: User, queue: Queue) -> None:
     """Two decisions for which a hundred labels are too few, as the reports say."""
     for criterion in ("", "authorised"):
         run_compile(reviewer_id=start_compile(actor=engineer, queue=queue, criterion=criterion).pk)
+
+
+def _compile_what_is_proven(
+    people: dict[str, User], raters: dict[str, User], days: list[datetime], clock: Clock, number: int
+) -> None:
+    """A project of short replies, which are labelled so often that a reviewer of them is proven."""
+    clock.moment = _at(days[0], 8, 50)
+    project = create_project(
+        actor=people["admin"],
+        name="Northpier replies",
+        slug=replies.SLUG,
+        description="Short replies to tickets, judged by simulated raters: is each safe to send?",
+    )
+    _join(people["admin"], project, Role.LEAD, people["lead"])
+    admin = Membership.objects.get(project=project, user=people["admin"])
+    change_membership(actor=people["lead"], membership=admin, role=Role.ADMIN)
+    _join(people["lead"], project, Role.ENGINEER, people["engineer"])
+    for rater in RATERS:
+        if rater.key in replies.ERRORS:
+            membership = _join(people["lead"], project, Role.EXPERT, raters[rater.key], rater.tier)
+            membership.simulated = True
+            membership.save(update_fields=["simulated"])
+    write_prices(actor=people["lead"], project=project, prices=PRICES)
+    replies.prove_a_reviewer(
+        project=project, people=people, raters=raters, days=[_at(day, 0) for day in days], clock=clock, seed=number
+    )
 
 
 # Working

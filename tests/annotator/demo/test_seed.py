@@ -10,13 +10,22 @@ from django.db import transaction
 from django.test import override_settings
 from django.utils import timezone
 
-from annotator.demo import step_labels
+from annotator.demo import replies, step_labels
 from annotator.demo.clock import running_from
 from annotator.demo.people import PEOPLE
 from annotator.demo.seed import seed
 from annotator.models import User
 from goldsets.enums import DatasetState
-from goldsets.models import DatasetVersion, GoldItem, GoldPlacement, GoldPolicy, Grader, RationaleFlag
+from goldsets.models import (
+    DatasetVersion,
+    GoldItem,
+    GoldPlacement,
+    GoldPolicy,
+    Grader,
+    RationaleFlag,
+    Reviewer,
+    Stage,
+)
 from goldsets.queries.agreement import queue_agreement
 from goldsets.queries.audits import reasons_of
 from goldsets.queries.biases import count_biases
@@ -24,6 +33,7 @@ from goldsets.queries.calibration import calibration, question
 from goldsets.queries.guards import axes
 from goldsets.queries.ledger import ledger
 from goldsets.queries.repeats import count_repeats
+from goldsets.queries.stages import live_of
 from goldsets.queries.standing import queue_standing
 from goldsets.reviewing.guards import AXES
 from reviews.enums import AssignmentState, QueueItemState, Role
@@ -38,6 +48,7 @@ from reviews.models import (
     Project,
     Queue,
     QueueItem,
+    Slot,
     Task,
 )
 from reviews.queries.payloads import payload_of
@@ -189,6 +200,35 @@ def test_time_passes_as_it_does(desk):
     active = Judgment.objects.filter(queue=desk).values_list("active_seconds", flat=True)
     assert 20 <= min(active) <= 60
     assert max(active) > 100
+
+
+def test_a_reviewer_of_replies_is_proven_signed_and_in_shadow(desk):
+    queue = Queue.objects.get(project__slug=replies.SLUG)
+    reviewer = Reviewer.objects.get(queue=queue)
+    assert (reviewer.state, reviewer.assurance["missing"]) == ("signed", [])
+    assert reviewer.signed_by != reviewer.created_by
+    assert reviewer.origins["raters"] == {"people": 3, "simulated": 3}
+    stage = Stage.objects.get(queue=queue)
+    assert (stage.state, stage.reviewer, stage.verdicts.count()) == ("shadow", reviewer, replies.LIVE)
+    live = live_of(stage)
+    assert sum(kind.agreement.n_units for kind in live.kinds) <= replies.JUDGED
+    assert "10% is promised" in " ".join(live.why_not)
+
+
+def test_what_was_written_at_once_is_as_the_actions_would_have_left_it(desk):
+    """The rows of the replies against those of the support desk, which came through the raters' own door."""
+    queue = Queue.objects.get(project__slug=replies.SLUG)
+    settled = QueueItem.objects.filter(queue=queue, state=QueueItemState.SETTLED)
+    assert settled.count() == replies.SETTLED + replies.JUDGED
+    early, late = settled.order_by("pk").first(), settled.order_by("pk").last()
+    for name in ("rubric_id", "guideline_id", "judgment_count", "versions", "revision"):
+        assert getattr(early.label, name) == getattr(late.label, name), name
+    slots = Slot.objects.filter(queue=queue, queue_item__in=settled)
+    assert set(slots.values_list("state", flat=True)) == {"done"}
+    for row in (early, late):
+        assert Counter(row.item.assignments.values_list("state", flat=True)) == {"submitted": 3}
+    agreement = queue_agreement(queue).criteria[0]
+    assert agreement.alpha.value > 0.8
 
 
 def test_doing_it_again_does_nothing(desk):
