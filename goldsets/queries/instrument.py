@@ -66,6 +66,10 @@ class InstrumentReport:
         return [(WORDS[one.kind], one) for one in self.probes]
 
     @property
+    def is_probed(self) -> bool:
+        return any(one.probes for one in self.probes)
+
+    @property
     def weakest(self) -> QueueAlpha | None:
         """The queue behind the labels in which raters agree least, where that is defined of any."""
         known = [one for one in self.queues if one.alpha and one.alpha.value is not None]

@@ -53,7 +53,7 @@ def test_page_api_and_command_tell_the_same(lead, version):
     assert "held-out tasks ask the same as task 0" in page
     page = enter(lead).get(reverse("goldsets:instrument", args=at), {"max_changes": "7"}).content.decode()
     assert "It is a number from 0 to 1." in page
-    assert "An instruction to the grader in the run" in page
+    assert "Nobody has attacked it yet" in page
     told = by(lead).get(f"/api/v1/graders/{version.grader.uid}/instrument/", {"min_tasks": "6"}).json()
     assert (told["holds"], told["known"]["shared"], told["terms"]["min_tasks"]) == (False, ["task 0"], 6)
     wrong = by(lead).get(f"/api/v1/graders/{version.grader.uid}/instrument/", {"min_tasks": "-6"})
