@@ -5,7 +5,9 @@ from reviews.queries.targets import Place
 IN_PROJECT = ("project__slug", "uid")
 PLACES = {
     "guideline": Place("guideline", "reviews:guideline", IN_PROJECT, "view_items"),
-    "guidelinechange": Place("change to a guideline", "reviews:guideline_change", IN_PROJECT, "write_rubric"),
+    "guidelinechange": Place(
+        "change to a guideline", "reviews:guideline_change", ("base__project__slug", "uid"), "write_rubric"
+    ),
     "importjob": Place("import", "reviews:import", IN_PROJECT, "import"),
     "item": Place("item", "reviews:item", IN_PROJECT, "view_items"),
     "label": Place("label", "reviews:label", ("queue__project__slug", "uid"), "view_labels"),
