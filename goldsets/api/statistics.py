@@ -225,14 +225,20 @@ class RaterWithinOut(serializers.Serializer[Any]):
     rater = serializers.CharField()
     n = serializers.IntegerField(help_text="How many items, or parts of items, they answered twice.")
     percent = EstimateOut()
-    kappa = EstimateOut(help_text="Of the first answer and the second.")
+    alpha = EstimateOut()
+    kappa = EstimateOut(
+        allow_null=True, help_text="Of the first answer and the second; null for numbers and places of steps."
+    )
     drift = serializers.CharField(allow_blank=True, help_text="To which answer they moved, where it is no chance.")
 
 
 class CriterionWithinOut(serializers.Serializer[Any]):
-    key = serializers.CharField()
+    key = serializers.CharField(
+        help_text="A criterion's; with :strength by how much; step_labels, first_error, failure_step, which step, each "
+        "also with :named, whether there is one; or evidence."
+    )
     title = serializers.CharField()
-    unit = serializers.CharField()
+    unit = serializers.CharField(help_text="What was answered twice: item, candidate, step, run and criterion, …")
     percent = EstimateOut()
     alpha = EstimateOut()
     raters = RaterWithinOut(many=True)

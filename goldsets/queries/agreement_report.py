@@ -7,6 +7,7 @@ from goldsets.queries.agreement import Kept, current_agreement
 from reviews.models import Queue
 from reviews.queries.agreement import CriterionAgreement, QueueAgreement, StepAgreement
 from reviews.queries.readings import plural, small
+from reviews.queries.repeats import Within
 from reviews.stats.result import Estimate
 
 ALPHA, DASH = "\N{GREEK SMALL LETTER ALPHA} [95%]", "\N{EN DASH}"
@@ -48,7 +49,7 @@ def agreement_report(queue: Queue, kept: Kept) -> Report:
         ),
         methods=methods(found),
         readings=found.readings,
-        tables=[table for table in _tables(found) if table.rows],
+        tables=[table for table in (*_tables(found), *_with_themselves(kept.within)) if table.rows],
     )
 
 
@@ -93,6 +94,19 @@ def _tables(found: QueueAgreement) -> Iterator[Table]:
         "Rater by rater, over all criteria",
         ["Rater", "Items", "Same as the majority of the others [95%]"],
         [[rater.rater, str(rater.n_items), words(rater.with_others)] for rater in found.raters],
+    )
+
+
+def _with_themselves(within: Within) -> Iterator[Table]:
+    yield Table(
+        "Raters with themselves",
+        ["Question", "Unit", "Same [95%]", ALPHA, "n", "Raters"],
+        [
+            [e.title, e.unit, words(e.percent), words(e.alpha), str(e.percent.n_units), str(e.percent.n_raters)]
+            for e in within.criteria
+            if within.n_repeats
+        ],
+        f"{within.n_repeats:,} items came to the same rater a second time, unmarked. They count for nothing else.",
     )
 
 

@@ -34,7 +34,6 @@ def agreement(request: HttpRequest, uid: str) -> HttpResponse:
     if seen.kept is None:
         return being_counted(request, queue, at="agreement")
     found = seen.kept.found
-    choices = [entry for entry in found.entries if entry.kind != "step"]
     chosen = _criterion(found, request.GET.get("criterion", "")) or found.weakest or found.entries[0]
     return queue_page(
         request,
@@ -46,7 +45,7 @@ def agreement(request: HttpRequest, uid: str) -> HttpResponse:
         stale=seen.stale,
         entries=found.entries,
         intervals=_usual_interval(found),
-        choices=choices,
+        choices=found.entries,
         within=seen.kept.within,
         figure=agreement_figure(found),
         parts=parts_figure(chosen),

@@ -26,10 +26,12 @@ from reviews.queries.readings import (
 from reviews.queries.runs_compared import runs_of_items
 from reviews.queries.stepwise import (
     EvidenceAgreement,
-    PlacesOfFailure,
+    NamedSteps,
+    decisive_steps,
     evidence_agreement,
-    failure_points,
-    first_errors,
+    first_wrong_steps,
+    places_of_failure,
+    which_named,
 )
 from reviews.stats.agreement import Share, from_rows
 from reviews.stats.confusion import confusions, disagreeing_units
@@ -48,6 +50,7 @@ MOST_CELLS = 20_000_000
 # Krippendorff's lowest alpha for tentative conclusions.
 TENTATIVE = 0.667
 STEP_KEY, FIRST_ERROR_KEY, STEP_LABELS_KEY = "failure_step", "first_error", "step_labels"
+STEP_TITLE, FIRST_ERROR_TITLE, STEP_LABELS_TITLE = "First decisive step", "First wrong step", "Words for steps"
 # The fields that name items; there may be as many as items in the queue.
 NAMING_ITEMS: dict[str, Any] = {"items": (), "disagreed": (), "answers": None}
 
@@ -220,13 +223,12 @@ def agreement(queue: Queue, *, leave_out: Iterable[int] | Any = ()) -> QueueAgre
     questions = [one for one in queue.rubric.criteria.all() if one.is_comparable]
     rated = {criterion.pk: compared(answers, criterion) for criterion in questions}
     criteria = tuple(counting.on_criterion(criterion, rated[criterion.pk]) for criterion in questions)
-    step = counting.on_places(STEP_KEY, "First decisive step", failure_points(answers, Bootstrap()))
+    step = counting.on_places(STEP_KEY, STEP_TITLE, decisive_steps(answers))
     steps = first_error = None
     if queue.rubric.step_labels:
         words = queue.rubric.step_labels["words"]
-        labels = step_labels(answers, words)
-        steps = counting.on(STEP_LABELS_KEY, "Words for steps", "steps", labels)
-        first_error = counting.on_places(FIRST_ERROR_KEY, "First wrong step", first_errors(answers, Bootstrap()))
+        steps = counting.on(STEP_LABELS_KEY, STEP_LABELS_TITLE, "steps", step_labels(answers, words))
+        first_error = counting.on_places(FIRST_ERROR_KEY, FIRST_ERROR_TITLE, first_wrong_steps(answers))
     found = QueueAgreement(
         n_items=answers.n_items_in_queue,
         n_judgments=answers.n_judgments,
@@ -386,24 +388,30 @@ class _Counting:
             )
         return tuple(sorted(found, key=lambda entry: (entry.first, entry.second)))
 
-    def on_places(self, key: str, title: str, places: PlacesOfFailure) -> StepAgreement:
-        found = places.found
-        entry = StepAgreement(
-            key=key,
-            title=title,
-            kind="step",
-            percent=refuse_below(found.exact, FLOOR),
-            alpha=refuse_below(found.alpha, FLOOR),
-            ac=None,
-            disagreed=places.items,
-            n_disagreed=len(places.items),
-            reading="",
-            within_one=refuse_below(found.within_one, FLOOR),
-            named=refuse_below(found.named, FLOOR),
-            distances=found.distances,
+    def on_places(self, key: str, title: str, named: NamedSteps) -> StepAgreement:
+        """One step of each unit: everything about which one, and beside it whether there is one."""
+        entry = self.on(key, title, "step", which_named(self.answers, named))
+        places = places_of_failure(self.answers, named, self.bootstrap, self.tasks)
+        percent, within_one, alpha, of_naming = (
+            refuse_below(estimate, FLOOR)
+            for estimate in (places.found.exact, places.found.within_one, places.found.alpha, places.found.named)
+        )
+        # How far apart tells more of steps than which two are mixed up.
+        told = {field.name: getattr(entry, field.name) for field in fields(entry)} | {"confusions": ()}
+        return StepAgreement(
+            **told
+            | {
+                "percent": percent,
+                "alpha": alpha,
+                "reading": " ".join(
+                    filter(None, [step_reading(percent, within_one, alpha), cut_reading(title, alpha, entry.cuts)])
+                ),
+            },
+            within_one=within_one,
+            named=of_naming,
+            distances=places.found.distances,
             n_some_name_none=places.n_some_name_none,
         )
-        return replace(entry, reading=step_reading(entry.percent, entry.within_one, entry.alpha))
 
 
 def _over_all(answers: Answers, asked: list[Compared], names: dict[int, str]) -> tuple[RaterAgreement, ...]:

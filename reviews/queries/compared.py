@@ -4,6 +4,7 @@ A unit is what two raters answer the same question about: an item; one of its ca
 candidates of an item; of step labels a step.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -218,20 +219,32 @@ def _options(criterion: Criterion, mask: int) -> str:
 
 
 def _numbers(answers: Answers, criterion: Criterion, rows: np.ndarray) -> Compared:
-    scores, labels = np.unique(answers.number[rows], return_inverse=True)
     unit = str(criterion.settings.get("unit", ""))
-    frame = _frame(answers, criterion, rows)
-    few = scores[:FEW_LABELS]
+    return of_numbers(
+        answers,
+        _frame(answers, criterion, rows),
+        answers.number[rows],
+        named=lambda number: f"{number:g} {unit}".strip(),
+        tolerance=float(criterion.settings.get("tolerance", 0) or 0),
+    )
+
+
+def of_numbers(
+    answers: Answers, frame: dict[str, Any], numbers: np.ndarray, *, named: Callable[[float], str], tolerance: float = 0
+) -> Compared:
+    """Numbers of which there may be as many as answers, by how far they are apart; `named` is how people read one."""
+    scores, labels = np.unique(numbers, return_inverse=True)
+    few = scores[:FEW_LABELS].astype(float)
     return Compared(
         ratings=_as_ratings(answers, frame, labels.ravel(), scores),
         item_of_unit=frame["item_of_unit"],
-        names=tuple(f"{score:g} {unit}".strip() for score in few.tolist()),
+        names=tuple(named(score) for score in few.tolist()),
         # Only ever used where there are few labels.
         coefficient=AlphaByDistance((few[:, None] - few[None, :]) ** 2, "Krippendorff's alpha, interval"),
         kappa_weights="quadratic",
         declared=False,
         unit=frame["unit"],
-        tolerance=float(criterion.settings.get("tolerance", 0) or 0),
+        tolerance=tolerance,
     )
 
 

@@ -1,12 +1,15 @@
 """Agreement on steps: where a run failed, which steps are wrong, and which of them raters cite."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 from uuid import UUID
 
 import numpy as np
 
 from reviews.queries.answers import Answers
-from reviews.queries.compared import within_items
+from reviews.queries.compared import Compared, of_numbers, within_items
+from reviews.stats.agreement import Alpha
+from reviews.stats.counts import from_codes
 from reviews.stats.resampling import Bootstrap
 from reviews.stats.result import Estimate, refuse_below
 from reviews.stats.spans import Spans, token_agreement
@@ -38,10 +41,26 @@ class EvidenceAgreement:
     n_citations: int
 
 
-def failure_points(answers: Answers, bootstrap: Bootstrap) -> PlacesOfFailure:
+@dataclass(frozen=True, kw_only=True)
+class NamedSteps:
+    """One row per answer: which step is named of a unit, `NO_STEP` for none; and which item each unit is of."""
+
+    units: np.ndarray
+    raters: np.ndarray
+    steps: np.ndarray
+    item_of_unit: np.ndarray
+    unit: str = "item"
+
+
+def decisive_steps(answers: Answers) -> NamedSteps:
     """The first decisive step of a run, or of each candidate where there are several."""
     if not answers.order.astype(bool).any():
-        return _places(answers, answers.item_of, answers.rater_of, answers.failure_step, bootstrap)
+        return NamedSteps(
+            units=answers.item_of,
+            raters=answers.rater_of,
+            steps=answers.failure_step,
+            item_of_unit=np.arange(len(answers.item_uids)),
+        )
     shown = np.array([text.count(",") + 1 if text else 0 for text in answers.order.tolist()], dtype=np.int64)
     judgments = np.repeat(np.arange(len(shown)), shown)
     candidates = np.arange(len(judgments)) - np.repeat(np.cumsum(shown) - shown, shown) + 1
@@ -50,12 +69,10 @@ def failure_points(answers: Answers, bootstrap: Bootstrap) -> PlacesOfFailure:
     judgment, candidate, step = answers.candidate_failures.T
     steps[begins[judgment] + candidate - 1] = step
     frame = within_items(answers.item_of[judgments], candidates)
-    return _places(
-        answers, frame["units"], answers.rater_of[judgments], steps, bootstrap, item_of_unit=frame["item_of_unit"]
-    )
+    return NamedSteps(**frame, raters=answers.rater_of[judgments], steps=steps, unit="candidate")
 
 
-def first_errors(answers: Answers, bootstrap: Bootstrap) -> PlacesOfFailure:
+def first_wrong_steps(answers: Answers) -> NamedSteps:
     """The first step with a label below zero in each judgment that labels steps."""
     judgment, step, value = answers.step_labels.T
     none = np.iinfo(np.int64).max
@@ -64,32 +81,79 @@ def first_errors(answers: Answers, bootstrap: Bootstrap) -> PlacesOfFailure:
     np.minimum.at(first, judgment[wrong], step[wrong])
     first = np.where(first == none, NO_STEP, first)
     labelled = np.unique(judgment)
-    return _places(answers, answers.item_of[labelled], answers.rater_of[labelled], first[labelled], bootstrap)
+    return NamedSteps(
+        units=answers.item_of[labelled],
+        raters=answers.rater_of[labelled],
+        steps=first[labelled],
+        item_of_unit=np.arange(len(answers.item_uids)),
+    )
 
 
-def _places(
-    answers: Answers,
-    units: np.ndarray,
-    raters: np.ndarray,
-    steps: np.ndarray,
-    bootstrap: Bootstrap,
-    *,
-    item_of_unit: np.ndarray | None = None,
+def whether_named(answers: Answers, named: NamedSteps) -> Compared:
+    """Whether there is such a step at all."""
+    return Compared(
+        ratings=from_codes(
+            named.units,
+            named.raters,
+            named.steps > NO_STEP,
+            scores=[0, 1],
+            n_units=len(named.item_of_unit),
+            n_raters=len(answers.rater_ids),
+        ),
+        item_of_unit=named.item_of_unit,
+        names=("none", "there is one"),
+        coefficient=Alpha("nominal", np.array([0.0, 1.0])),
+        kappa_weights="identity",
+        declared=True,
+        unit=named.unit,
+    )
+
+
+def which_named(answers: Answers, named: NamedSteps) -> Compared:
+    """Which step it is, among raters who name one."""
+    names = named.steps > NO_STEP
+    frame: dict[str, Any] = {"units": named.units[names], "raters": named.raters[names]}
+    frame |= {"item_of_unit": named.item_of_unit, "unit": named.unit}
+    return of_numbers(answers, frame, named.steps[names], named=lambda step: f"step {step:g}")
+
+
+def places_of_failure(
+    answers: Answers, named: NamedSteps, bootstrap: Bootstrap, tasks: np.ndarray | None
 ) -> PlacesOfFailure:
-    items = np.arange(len(answers.item_uids)) if item_of_unit is None else item_of_unit
+    """Intervals draw whole tasks where these are given for each item, else whole items."""
+    units, steps, items = named.units, named.steps, named.item_of_unit
     names, none = steps > NO_STEP, steps == NO_STEP
     lowest, highest = np.full(len(items), np.iinfo(np.int64).max), np.full(len(items), -1)
     np.minimum.at(lowest, units[names], steps[names])
     np.maximum.at(highest, units[names], steps[names])
     split = np.intersect1d(units[names], units[none])
+    clusters = which_named(answers, named).clusters(tasks)
     return PlacesOfFailure(
-        found=step_agreement(units, raters, steps, bootstrap=bootstrap, clusters=item_of_unit),
+        found=step_agreement(units, named.raters, steps, bootstrap=bootstrap, clusters=clusters),
         items=answers.uids(np.unique(items[lowest < highest])),
         n_some_name_none=len(np.unique(items[split])),
     )
 
 
 def evidence_agreement(answers: Answers, bootstrap: Bootstrap, *, floor: int) -> EvidenceAgreement:
+    cited = cited_steps(answers)
+    found = token_agreement(cited.spans, bootstrap=bootstrap)
+    return EvidenceAgreement(
+        f1=refuse_below(replace(found.f1, statistic="F1 of cited steps"), floor),
+        alpha=refuse_below(replace(found.alpha, statistic="Krippendorff's alpha over steps, cited or not"), floor),
+        n_citations=len(cited.spans.marks),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CitedSteps:
+    """A text is a run and a criterion, a token a step of it; who cites none for a criterion has no part in its text."""
+
+    spans: Spans
+    item_of_text: np.ndarray
+
+
+def cited_steps(answers: Answers) -> CitedSteps:
     judgment, criterion, candidate, step = answers.citations.T
     items, raters = answers.item_of[judgment], answers.rater_of[judgment]
     texts, text = np.unique(np.column_stack([items, candidate, criterion]), axis=0, return_inverse=True)
@@ -98,9 +162,4 @@ def evidence_agreement(answers: Answers, bootstrap: Bootstrap, *, floor: int) ->
     inside = step <= lengths[text] if len(step) else np.zeros(0, dtype=bool)
     marks = np.column_stack([text, raters, step - 1, step])[inside]
     spans = Spans(lengths, judged=np.unique(marks[:, :2], axis=0), marks=marks)
-    found = token_agreement(spans, bootstrap=bootstrap)
-    return EvidenceAgreement(
-        f1=refuse_below(replace(found.f1, statistic="F1 of cited steps"), floor),
-        alpha=refuse_below(replace(found.alpha, statistic="Krippendorff's alpha over steps, cited or not"), floor),
-        n_citations=len(marks),
-    )
+    return CitedSteps(spans=spans, item_of_text=texts[:, 0])

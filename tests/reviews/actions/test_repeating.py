@@ -1,5 +1,8 @@
 """The same item twice to the same rater: by chance, after others, unmarked, and for nothing but what it is for."""
 
+import itertools
+
+import krippendorff
 import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
@@ -15,9 +18,12 @@ from reviews.errors import Invalid
 from reviews.models import Assignment, Judgment, Label, QueueItem, Slot
 from reviews.queries.disagreements import inbox
 from reviews.queries.repeats import within
+from reviews.stats.result import Reason
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
+
+WORDS = [{"value": 1, "name": "Correct"}, {"value": 0, "name": "Neutral"}, {"value": -1, "name": "Incorrect"}]
 
 
 def queue_with_repeats(project, *, items=25, after=3, overlap=1, **settings):
@@ -190,6 +196,83 @@ def test_agreement_with_oneself_is_counted_per_criterion_and_rater(project, alic
     (rater,) = on["success"].raters
     assert (rater.rater_id, rater.n) == (alice.pk, n)
     assert rater.drift.startswith("Says “0 · Poor” more often the second time")
+
+
+def test_words_for_steps_and_the_first_wrong_one_are_counted_within_a_rater_too(project, alice):
+    """Every other time Alice calls the tool's step wrong that she had called neutral: one step of three differs."""
+    queue = queue_with_repeats(project, items=70, after=1, rubric={"step_labels": {"words": WORDS}})
+    turns = itertools.cycle([{"2": 1, "3": 0, "4": 1}, {"2": 1, "3": -1, "4": 1}])
+    first = {"2": 1, "3": 0, "4": 1}
+    n = repeated(judged(queue, alice, lambda mine: make.passing(steps=first if mine.occasion == 1 else next(turns))))
+    changed = n // 2
+    on = {entry.key: entry for entry in within(queue).criteria}
+    steps = on["step_labels"]
+    assert (steps.unit, steps.percent.n_units) == ("step", 3 * n)
+    assert steps.percent.value == pytest.approx(1 - changed / (3 * n))
+    once, twice = [1, 0, 1] * n, [1, -1, 1] * changed + [1, 0, 1] * (n - changed)
+    assert steps.alpha.value == pytest.approx(
+        krippendorff.alpha([once, twice], value_domain=[-1, 0, 1], level_of_measurement="ordinal")
+    )
+    (rater,) = steps.raters
+    assert (rater.n, rater.alpha.value) == (3 * n, pytest.approx(steps.alpha.value))
+    assert on["first_error:named"].percent.value == pytest.approx(1 - changed / n)
+    assert on["first_error"].percent.reason == Reason.NO_PAIRS, "no first wrong step was named both times"
+
+
+def test_the_failure_point_and_what_is_cited_for_it_are_counted_within_a_rater_too(project, alice):
+    """She fails every run at step 3. The second time she says the same, names step 4 and cites step 2, or passes."""
+    queue = queue_with_repeats(project, items=100, after=1)
+    elsewhere = make.failing(step=4, evidence=[{"criterion": "authorised", "step": 2}])
+    turns = itertools.cycle([make.failing(), elsewhere, make.passing()])
+    n = repeated(judged(queue, alice, lambda mine: make.failing() if mine.occasion == 1 else next(turns)))
+    same, moved, passed = ((n + 2 - turn) // 3 for turn in range(3))
+    on = {entry.key: entry for entry in within(queue).criteria}
+    assert on["failure_step:named"].percent.value == pytest.approx(1 - passed / n)
+    where = on["failure_step"]
+    assert (where.percent.n_units, where.percent.value) == (same + moved, pytest.approx(same / (same + moved)))
+    once, twice = [3] * (same + moved), [3] * same + [4] * moved
+    assert where.alpha.value == pytest.approx(krippendorff.alpha([once, twice], level_of_measurement="interval"))
+    assert (where.raters[0].kappa, where.raters[0].drift) == (None, "")
+    # Of the steps cited either time, those of the same runs are cited twice; the others are two that are cited once.
+    cited = on["evidence"]
+    assert (cited.percent.n_units, cited.percent.n_raters) == (same + moved, 1)
+    assert cited.percent.value == pytest.approx(2 * same / (2 * same + 2 * moved))
+
+
+def test_a_preference_and_its_strength_are_counted_within_a_rater_too(project, alice):
+    """She prefers the same candidate, wherever it stands, and every other time by two steps instead of one."""
+    better = {"key": "better", "title": "Better", "kind": "preference", "settings": {"form": "pair", "strength": 3}}
+    queue = make.queue(
+        project,
+        items=[make.comparison(project, 2) for _ in range(70)],
+        criteria=[better],
+        rubric={"item_kind": "comparison"},
+        overlap=1,
+        repeat_rate=0.3,
+        repeat_after=1,
+    )
+    strengths = itertools.cycle([1, 2])
+
+    def prefers_the_first(mine):
+        place = mine.candidate_order.index(1) + 1
+        strength = 1 if mine.occasion == 1 else next(strengths)
+        return {"criteria": {"better": {"prefers": place, "strength": strength}}, "confidence": 3}
+
+    n = repeated(judged(queue, alice, prefers_the_first))
+    on = {entry.key: entry for entry in within(queue).criteria}
+    assert on["better"].percent.value == 1
+    assert on["better:strength"].percent.value == pytest.approx(1 - (n // 2) / n)
+    once, twice = [-1] * n, [-1] * (n - n // 2) + [-2] * (n // 2)
+    assert on["better:strength"].alpha.value == pytest.approx(
+        krippendorff.alpha([once, twice], value_domain=list(range(-3, 4)), level_of_measurement="ordinal")
+    )
+
+
+def repeated(dealt):
+    """How many came twice; at a chance of .3 for each of so many items it is ten or more, but for one in thousands."""
+    n = sum(mine.occasion == 2 for mine in dealt)
+    assert n >= 10
+    return n
 
 
 def test_nothing_judged_twice_says_so_in_words(project):

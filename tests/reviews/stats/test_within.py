@@ -1,5 +1,6 @@
 """Whether raters agree with themselves."""
 
+import krippendorff
 import numpy as np
 import pytest
 
@@ -77,3 +78,31 @@ def test_without_repeats_there_is_nothing_to_compare(rows):
     found = within_raters(units, raters, labels, times, scores=[0, 1], bootstrap=Bootstrap())
     assert (found.alpha.value, found.alpha.reason, found.raters) == (None, Reason.NO_PAIRS, ())
     assert "twice" in found.percent.words
+
+
+def test_numbers_are_the_same_within_a_tolerance_and_compared_by_how_far_they_are_apart():
+    """Ten minutes, each told twice: seven the same, two a minute apart, one five."""
+    first = np.arange(10.0)
+    second = first + np.array([0, 0, 0, 0, 0, 0, 0, 1, 1, 5])
+    numbers = np.concatenate([first, second])
+    scores, labels = np.unique(numbers, return_inverse=True)
+    units, occasions = np.tile(np.arange(10), 2), np.repeat([0, 1], 10)
+    found = within_raters(units, np.zeros(20, dtype=int), labels, occasions, scores=scores, tolerance=1)
+    assert found.percent.value == pytest.approx(0.9)
+    theirs = krippendorff.alpha([first, second], level_of_measurement="interval")
+    assert found.alpha.value == pytest.approx(theirs)
+    assert (found.raters[0].alpha.value, found.raters[0].kappa) == (pytest.approx(theirs), None)
+
+
+def test_of_parts_of_a_run_whole_runs_are_drawn():
+    """Twenty runs of five steps: a run is said of all the same twice, or of all another time otherwise."""
+    rng = np.random.default_rng(4)
+    first = rng.integers(0, 2, 100)
+    second = np.where(np.repeat(rng.random(20) < 0.7, 5), first, 1 - first)
+    rows = np.tile(np.arange(100), 2), np.zeros(200, dtype=int), np.concatenate([first, second]), np.repeat([0, 1], 100)
+    alone = within_raters(*rows, scores=[0, 1], bootstrap=Bootstrap())
+    whole = within_raters(*rows, scores=[0, 1], bootstrap=Bootstrap(), wholes=np.repeat(np.arange(20), 5))
+    assert whole.percent.value == alone.percent.value
+    # Five steps that go together are one: the interval is wider by the root of five.
+    wider = (whole.percent.high - whole.percent.low) / (alone.percent.high - alone.percent.low)
+    assert wider == pytest.approx(5**0.5, rel=0.25)
