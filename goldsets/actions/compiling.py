@@ -27,6 +27,7 @@ from goldsets.actions.probing import Probing
 from goldsets.actions.splitting import deal_families
 from goldsets.enums import REVIEWER_MOVES, RULED, GoldVerb, ReviewerState, Rung
 from goldsets.models import GraderVersion, Reviewer, ReviewerLabel
+from goldsets.queries.judges import sealed_example
 from goldsets.queries.label_documents import documents, words_of
 from goldsets.queries.reviewers import (
     Decision,
@@ -196,6 +197,8 @@ def _checked_judge(
         raise Invalid({"budget": f"A budget is from 0 to {MOST_BUDGET} US dollars."})
     if not said_by(judge, decision.form_key):
         raise Conflict(f"{judge} has said nothing of this decision yet. Run it over the queue first.")
+    if sealed := sealed_example(judge.judge):
+        raise Conflict(sealed)
     return money
 
 

@@ -22,10 +22,10 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from goldsets.actions.judges import NO_ENDPOINT, moved, record_of
-from goldsets.enums import GoldVerb, JudgedState, JudgeProtocol, JudgeRunState, ScoreOrder
+from goldsets.actions.judges import moved, record_of
+from goldsets.enums import GoldVerb, JudgedState, JudgeRunState, ScoreOrder
 from goldsets.models import GraderScore, JudgeAnswer, JudgedItem, JudgeRun
-from goldsets.queries.judges import MOST_CHARACTERS, document_of, endpoint, judge_of, prices_of, setup_of
+from goldsets.queries.judges import MOST_CHARACTERS, cannot_ask, document_of, endpoint, judge_of, prices_of, setup_of
 from goldsets.reviewing.chat import Endpoint, NoAnswer
 from goldsets.reviewing.judge_answer import Said
 from goldsets.reviewing.judge_prompt import Document, Prompt
@@ -130,8 +130,9 @@ class _Work:
 
     def go_on(self) -> bool:
         """Go through the items that wait; whether some are left for another time."""
-        if self.endpoint is None:
-            return self.end(JudgeRunState.FAILED, NO_ENDPOINT[JudgeProtocol(self.setup.protocol)])
+        why = cannot_ask(self.setup)
+        if why or self.endpoint is None:
+            return self.end(JudgeRunState.FAILED, why)
         waiting = self._waiting()
         following = next(waiting, None)
         with ThreadPoolExecutor(max(1, settings.JUDGE_CONCURRENCY)) as threads:

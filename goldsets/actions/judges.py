@@ -15,7 +15,7 @@ from goldsets.models import Grader, JudgedItem, JudgeRun, JudgeSetup
 from goldsets.models.grader import OVERALL
 from goldsets.queries.judge_examples import Example, chosen_examples
 from goldsets.queries.judges import (
-    endpoint,
+    cannot_ask,
     held_out_count,
     items_to_judge,
     unfinished_runs,
@@ -29,10 +29,6 @@ from reviews.models import Guideline, Project, Queue, Rubric
 from reviews.queries.blind_item import rubric_of
 from reviews.rules import check
 
-NO_ENDPOINT = {
-    JudgeProtocol.CHAT: "No endpoint for judging models is set. Whoever runs this Assay sets JUDGE_BASE_URL.",
-    JudgeProtocol.DECISIONS: "No service that decides is set. Whoever runs this Assay sets DECISIONS_URL.",
-}
 MOST_DOLLARS = Decimal(100_000)
 MOST_PRICE = Decimal(10_000)
 MOST_ATTEMPTS = 100
@@ -294,7 +290,7 @@ def start_judge(
     errors = _wrong_start(setup, queue, budget, scope, attempt)
     if errors:
         raise Invalid(errors)
-    check_endpoint(setup)
+    check_can_ask(setup)
     items = list(items_to_judge(queue, scope, version, attempt))
     if not items:
         raise Conflict("There is nothing to judge: the queue has no such item that this judge has not scored.")
@@ -344,10 +340,10 @@ def _wrong_start(setup: JudgeSetup, queue: Queue, budget: Any, scope: str, attem
     return errors
 
 
-def check_endpoint(setup: JudgeSetup) -> None:
-    """Raises Conflict where nobody can be asked."""
-    if endpoint(setup.protocol) is None:
-        raise Conflict(NO_ENDPOINT[JudgeProtocol(setup.protocol)])
+def check_can_ask(setup: JudgeSetup) -> None:
+    """Raises Conflict where this judge may not be asked now."""
+    if why := cannot_ask(setup):
+        raise Conflict(why)
 
 
 def wrong_budget(budget: Any) -> str:
@@ -375,7 +371,7 @@ def resume_judge(*, actor: Any, run: JudgeRun, budget: Decimal) -> JudgeRun:
         raise Invalid({"budget": words})
     if budget <= run.spent:
         raise Invalid({"budget": f"The run has spent {run.spent:.4f} US dollars: give it more in all."})
-    check_endpoint(run.version.judge)
+    check_can_ask(run.version.judge)
     try:
         with transaction.atomic():
             again = moved(run, JudgeRunState.WAITING, budget=budget, finished_at=None, error="")

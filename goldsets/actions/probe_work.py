@@ -17,11 +17,11 @@ from django.db.models import F
 from django.utils import timezone
 
 from goldsets.actions.judge_work import alone_in, dollars
-from goldsets.actions.judges import NO_ENDPOINT, OVERLOOKED_AFTER, check_endpoint, wrong_budget
-from goldsets.enums import PROBE_RUN_MOVES, GoldVerb, JudgeProtocol, ProbeRunState, ProbeSource
+from goldsets.actions.judges import OVERLOOKED_AFTER, check_can_ask, wrong_budget
+from goldsets.enums import PROBE_RUN_MOVES, GoldVerb, ProbeRunState, ProbeSource
 from goldsets.models import GraderVersion, JudgeSetup, Probe, ProbeAnswer, ProbeRun
 from goldsets.queries.calibration import threshold_of
-from goldsets.queries.judges import endpoint, judge_of, prices_of, setup_of
+from goldsets.queries.judges import cannot_ask, endpoint, judge_of, prices_of, setup_of
 from goldsets.queries.probes import approved_probes, asked_about, hook_of
 from goldsets.reviewing.chat import NoAnswer
 from goldsets.reviewing.hook import ask_hook
@@ -51,7 +51,7 @@ def start_probes(*, actor: Any, version: GraderVersion, budget: Decimal = Decima
     if setup:
         if words := wrong_budget(budget):
             raise Invalid({"budget": words})
-        check_endpoint(setup)
+        check_can_ask(setup)
     elif hook_of(grader) is None:
         raise Conflict(
             "Nobody can be asked: the version is no judge that runs from here, and its grader has no address of its "
@@ -184,11 +184,11 @@ class _Judging:
     def __init__(self, run: ProbeRun):
         setup = setup_of(run.version)
         self.run, self.judge, self.prices = run, judge_of(setup), prices_of(setup)
-        self.server, self.protocol = endpoint(setup.protocol), JudgeProtocol(setup.protocol)
+        self.server, self.problem = endpoint(setup.protocol), cannot_ask(setup)
 
     def cannot(self, group: Sequence[Probe]) -> str:
-        if self.server is None:
-            return NO_ENDPOINT[self.protocol]
+        if self.problem:
+            return self.problem
         most = sum(most_cost(self.judge, self.judge.prompt(probe.document), self.prices) for probe in group)
         if most > float(self.run.budget - self.run.spent):
             return f"The next probes could take it over its budget: they can cost {most:.4f} US dollars at most."

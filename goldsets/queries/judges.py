@@ -11,9 +11,10 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
 
-from goldsets.enums import JudgedState, JudgeProtocol, JudgeRunState, JudgeScope
+from goldsets.enums import DatasetPurpose, JudgedState, JudgeProtocol, JudgeRunState, JudgeScope
 from goldsets.models import GraderScore, GraderVersion, JudgedItem, JudgeRun, JudgeSetup
 from goldsets.queries.leaving import held_out_families
+from goldsets.queries.splits import tasks_apart_from
 from goldsets.reviewing.chat import Endpoint
 from goldsets.reviewing.judge_prompt import Document
 from goldsets.reviewing.judging import Judge, Prices
@@ -27,6 +28,10 @@ from reviews.queries.masking import mask_of, title_of
 from reviews.queries.reviewing import roles_and_results, run_titles, task_given
 from reviews.trajectories.schema import decode_step
 
+NO_ENDPOINT = {
+    JudgeProtocol.CHAT: "No endpoint for judging models is set. Whoever runs this Assay sets JUDGE_BASE_URL.",
+    JudgeProtocol.DECISIONS: "No service that decides is set. Whoever runs this Assay sets DECISIONS_URL.",
+}
 # Longer runs are not sent: a judge that sees only a part of a run does not judge it.
 MOST_CHARACTERS = 1_000_000
 
@@ -78,6 +83,23 @@ def prices_of(setup: JudgeSetup) -> Prices:
 def shown_families(setups: QuerySet[JudgeSetup]) -> set[str]:
     """The families of runs that stand in the examples of these judges, as they are dealt."""
     return {one["family"] for examples in setups.values_list("examples", flat=True) for one in examples}
+
+
+def cannot_ask(setup: JudgeSetup) -> str:
+    """Why this judge may not be asked now, or ""."""
+    if endpoint(setup.protocol) is None:
+        return NO_ENDPOINT[JudgeProtocol(setup.protocol)]
+    return sealed_example(setup)
+
+
+def sealed_example(setup: JudgeSetup) -> str:
+    """Words on a family of its examples that was held out since they were chosen, or ""."""
+    names = {one["family"] for one in setup.examples}
+    sealed = tasks_apart_from(setup.version.grader.project, DatasetPurpose.ONLINE).filter(dealt_as__in=names)
+    family = sealed.order_by("dealt_as").values_list("dealt_as", flat=True).first()
+    if family is None:
+        return ""
+    return f"The family “{family}” of its examples is held out by now. Give the judge others: its next version."
 
 
 # --- Items as documents -----------------------------------------------------------------------------------------------

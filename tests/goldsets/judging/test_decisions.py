@@ -70,7 +70,7 @@ def test_a_service_is_posted_the_run_and_its_decision_is_kept(queue, service):
     assert asked["guideline"] == "Judge what was done, not the tone."
     assert asked["item"]["request"] == "I want my money back."
     assert "secret-model-9" not in json.dumps(asked)
-    score = GraderScore.objects.filter(version=run.version).first()
+    score = GraderScore.objects.filter(version=run.version).order_by("item").first()
     assert (score.value, score.meta["confidence"], score.cost) == (1, 0.9, Decimal("0.002"))
     assert score.evidence[0]["quote"] == "My order 0 came a week late."
 

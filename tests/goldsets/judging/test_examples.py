@@ -111,6 +111,21 @@ def test_held_out_families_and_other_splits_than_training_give_none(project, lea
         judges.judge(queue, name="Sealed", criterion="authorised", examples=2)
 
 
+def test_a_judge_with_an_example_of_a_family_that_was_held_out_since_is_not_asked_any_more(queue, model):  # noqa: F811
+    setup = judges.judge(queue, criterion="authorised", examples=2)
+    run = judges.start(setup, queue)
+    shown = setup.examples[0]["family"]
+    Task.objects.filter(family=shown).update(split="held_out")
+    assert judges.work_off(run).state == "failed"
+    assert run.error.startswith(f"The family “{shown}” of its examples is held out by now.")
+    assert model.heard == []
+    with pytest.raises(Conflict, match="is held out by now"):
+        judges.start(setup, queue)
+    other = with_examples(actor=make.lead_of(queue.project), setup=setup, examples=2)
+    assert shown not in dict(families(other))
+    assert judges.work_off(judges.start(other, queue)).state == "finished"
+
+
 def test_gold_is_no_example(queue):
     for row in QueueItem.objects.filter(queue=queue, item__trajectory__task__family="billing"):
         make.gold(row)
