@@ -228,6 +228,8 @@ if "host" in _options:
 # A connection that the server dropped, for example by a restart, is replaced before it is used.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 _options["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE, "timeout": DATABASE_POOL_TIMEOUT}
+# After so many times a connection keeps a hand-written statement prepared, see `reviews.queries.statements`.
+_options["prepare_threshold"] = 5
 _options["options"] = f"-c statement_timeout={DATABASE_STATEMENT_TIMEOUT * 1000}"
 
 CACHES = {

@@ -18,8 +18,8 @@ from goldsets.enums import GoldVerb
 from goldsets.models import GoldSchedule
 from reviews.actions.dealing import NEXT_SLOT, deal_next, lease, next_slot_values
 from reviews.actions.events import record
-from reviews.actions.statements import first_row
 from reviews.models import Assignment, Queue, RaterCursor
+from reviews.queries.statements import first_row
 
 DICE = random.SystemRandom()
 
@@ -95,32 +95,53 @@ def _round_by_chance(number: float) -> int:
     return whole + (DICE.random() < number - whole)
 
 
+# What the rater has of the item of `drawn`, in this queue, whether they met it where people learn, and whether they said
+# what it expects.
+EARLIER = """
+    FROM reviews_queueitem item JOIN reviews_assignment earlier
+        ON earlier.item_id = item.item_id AND earlier.queue_id + 0 = item.queue_id
+        AND earlier.rater_id + 0 = %(rater)s AND earlier.occasion = 1
+    WHERE item.id = drawn.queue_item_id
+"""
+LEARNED = """
+    SELECT true FROM reviews_queueitem item
+    JOIN reviews_assignment learned ON learned.item_id = item.item_id AND learned.rater_id + 0 = %(rater)s
+    JOIN reviews_queue apart ON apart.id = learned.queue_id AND apart.purpose <> 'work'
+    WHERE item.id = drawn.queue_item_id LIMIT 1
+"""
+SAID = """
+    SELECT true FROM goldsets_goldkey known
+    WHERE known.gold_item_id = drawn.id AND %(rater)s IN (known.proposed_by_id, known.decided_by_id) LIMIT 1
+"""
+DECIDED = """
+    SELECT true FROM reviews_adjudication decision
+    WHERE decision.queue_item_id = drawn.queue_item_id AND decision.lead_id + 0 = %(rater)s LIMIT 1
+"""
 # The gold for this rater, while an open slot is left for them: one they gave back or let run out, else the least used
-# that was never before them, by chance where several were used as little.
+# that was never before them, by chance where several were used as little. What they had of an item is looked up gold by
+# gold until one will do, and never joined: the planner would go through all that they ever judged for each.
 PICK = f"""
-    SELECT gold.id, gold.queue_item_id, placement.id, earlier.slot_id
-    FROM goldsets_golditem gold
-    JOIN reviews_queueitem item ON item.id = gold.queue_item_id
-    LEFT JOIN goldsets_goldplacement placement ON placement.gold_item_id = gold.id AND placement.rater_id = %(rater)s
-    LEFT JOIN reviews_assignment earlier
-        ON earlier.queue_id = item.queue_id AND earlier.item_id = item.item_id AND earlier.rater_id = %(rater)s
-        AND earlier.occasion = 1
-    WHERE gold.queue_id = %(queue)s AND gold.state = 'active' AND gold.added_by_id <> %(rater)s
-      AND NOT EXISTS (
-        SELECT FROM goldsets_goldkey known
-        WHERE known.gold_item_id = gold.id AND %(rater)s IN (known.proposed_by_id, known.decided_by_id))
-      AND NOT EXISTS (
-        SELECT FROM reviews_adjudication decision
-        WHERE decision.queue_item_id = item.id AND decision.lead_id = %(rater)s)
-      AND (earlier.id IS NULL OR (placement.id IS NOT NULL AND earlier.state IN ('released', 'expired')))
-      AND NOT EXISTS (
-        SELECT FROM reviews_assignment learned JOIN reviews_queue apart ON apart.id = learned.queue_id
-        WHERE learned.item_id = item.item_id AND learned.rater_id + 0 = %(rater)s AND apart.purpose <> 'work')
-      AND ({NEXT_SLOT}) IS NOT NULL
-    ORDER BY placement.id IS NULL, gold.times_used, random()
-    LIMIT 1
+    SELECT gold.id, gold.queue_item_id, chosen.placement, chosen.slot
+    FROM (
+        SELECT drawn.id, drawn.placement, (SELECT earlier.slot_id {EARLIER}) AS slot
+        FROM (
+            SELECT gold.id, gold.queue_item_id, placement.id AS placement
+            FROM goldsets_golditem gold
+            LEFT JOIN goldsets_goldplacement placement
+                ON placement.gold_item_id = gold.id AND placement.rater_id = %(rater)s
+            WHERE gold.queue_id = %(queue)s AND gold.state = 'active' AND gold.added_by_id <> %(rater)s
+            ORDER BY placement.id IS NULL, gold.times_used, random()
+            OFFSET 0
+        ) drawn
+        WHERE coalesce(
+            (SELECT drawn.placement IS NOT NULL AND earlier.state IN ('released', 'expired') {EARLIER}), true)
+          AND ({LEARNED}) IS NULL AND ({SAID}) IS NULL AND ({DECIDED}) IS NULL
+          AND ({NEXT_SLOT}) IS NOT NULL
+        LIMIT 1
+    ) chosen JOIN goldsets_golditem gold ON gold.id = chosen.id
+    WHERE gold.state = 'active'
     FOR UPDATE OF gold
-"""  # noqa: S608 (a statement of ours)
+"""  # noqa: S608 (statements of ours)
 NEW_SLOT = """
     INSERT INTO reviews_slot (queue_id, item_id, queue_item_id, number, place, state)
     SELECT item.queue_id, item.item_id, item.id,

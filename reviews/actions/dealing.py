@@ -22,6 +22,7 @@ import random
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
@@ -33,7 +34,6 @@ from reviews.actions.admitting import admit, check_qualified, done_sentence
 from reviews.actions.domains import check_domain
 from reviews.actions.events import record
 from reviews.actions.marking import mark
-from reviews.actions.statements import first_row
 from reviews.enums import (
     AssignmentState,
     Purpose,
@@ -46,7 +46,8 @@ from reviews.enums import (
     WaitsFor,
 )
 from reviews.errors import Conflict, Invalid, NotFound, NothingToDeal
-from reviews.models import Assignment, Queue, QueueItem, RaterCursor, Slot
+from reviews.models import Assignment, Item, Project, Queue, QueueItem, RaterCursor, Rubric, Slot, Trajectory
+from reviews.queries.statements import ModelStatement, first_row
 from reviews.rules import check
 
 NOTE_LENGTH = 2000
@@ -95,13 +96,16 @@ def _held_or_next(queue: Queue, rater: Any) -> Assignment | None:
 
 
 # For the rest of the claim the planner may not sort: the index of the open slots has them in their order, but with
-# statistics from before a large import it would rather fetch all of the queue's slots and sort them.
+# statistics from before a large import it would rather fetch all of the queue's slots and sort them. A plan is made
+# once and kept, perhaps from when the tables were small, so it may not read tables from end to end either.
 CURSOR = """
-    SELECT id, queue_id, rater_id, place, slot_id, set_config('enable_sort', 'off', true),
+    SELECT id, queue_id, rater_id, place, slot_id,
         (SELECT id FROM reviews_assignment
          WHERE queue_id = %(queue)s AND rater_id = %(rater)s AND state = 'leased'),
         (SELECT words FROM reviews_raterpause
-         WHERE queue_id = %(queue)s AND rater_id = %(rater)s AND ended_at IS NULL)
+         WHERE queue_id = %(queue)s AND rater_id = %(rater)s AND ended_at IS NULL),
+        set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
+        set_config('plan_cache_mode', 'force_generic_plan', true)
     FROM reviews_ratercursor WHERE queue_id = %(queue)s AND rater_id = %(rater)s FOR UPDATE
 """
 
@@ -113,7 +117,7 @@ def _lock_cursor(queue: Queue, rater: Any) -> tuple[RaterCursor, int | None, str
     if row is None:
         RaterCursor.objects.bulk_create([RaterCursor(queue=queue, rater=rater)], ignore_conflicts=True)
         return _lock_cursor(queue, rater)
-    *columns, _no_sort, held, paused = row
+    *columns, held, paused = row[:7]
     return RaterCursor(*columns), held, paused
 
 
@@ -278,15 +282,38 @@ def lease(
     return assignment
 
 
+OWN = ModelStatement(
+    """
+    SELECT {columns}
+    FROM reviews_assignment assignment
+    JOIN reviews_slot slot ON slot.id = assignment.slot_id
+    JOIN reviews_queue queue ON queue.id = assignment.queue_id
+    JOIN reviews_project project ON project.id = queue.project_id
+    JOIN reviews_rubric rubric ON rubric.id = queue.rubric_id
+    JOIN reviews_item item ON item.id = assignment.item_id
+    LEFT JOIN reviews_trajectory trajectory ON trajectory.id = item.trajectory_id
+    WHERE assignment.uid = %(uid)s AND assignment.rater_id = %(rater)s
+    """,
+    assignment=Assignment,
+    slot=Slot,
+    queue=Queue,
+    project=Project,
+    rubric=Rubric,
+    item=Item,
+    trajectory=Trajectory,
+)
+
+
 def own_assignment(*, actor: Any, uid: Any, lock: bool = False) -> Assignment:
     """The actor's assignment with this id, with queue, project and item. Anybody else's does not exist for them."""
-    assignments = Assignment.objects.select_related("queue__project", "queue__rubric", "item__trajectory", "slot")
-    if lock:
-        assignments = assignments.select_for_update(of=("self",))
-    assignment = assignments.filter(uid=uid, rater=actor).first()
-    if assignment is None:
+    found = OWN.first("FOR UPDATE OF assignment" if lock else "", uid=UUID(str(uid)), rater=actor.pk)
+    if found is None:
         raise NotFound("There is no such assignment, or it is not yours.")
-    check(actor, "judge", assignment.queue.project)
+    assignment: Assignment
+    assignment, slot, queue, project, rubric, item, trajectory = found
+    queue.project, queue.rubric, item.trajectory = project, rubric, trajectory
+    assignment.slot, assignment.queue, assignment.item = slot, queue, item
+    check(actor, "judge", project)
     return assignment
 
 

@@ -27,12 +27,12 @@ from reviews.actions.own_criteria import mistakes_in
 from reviews.actions.queueing import add_items
 from reviews.actions.routing import route
 from reviews.actions.scoring import ALREADY_THERE, CREATED, store_scores
-from reviews.actions.statements import commit_soon
 from reviews.actions.storing import Placing, Stored, policy_document, store_runs
 from reviews.enums import ImportState, ItemKind, Provenance, QueueState, Split, Verb
 from reviews.errors import AssayError, Conflict, Invalid
 from reviews.models import ImportJob, ImportNote, ImportRefusal, Project, Queue
 from reviews.queries.arrivals import redaction_rules
+from reviews.queries.statements import commit_soon
 from reviews.rules import check
 from reviews.trajectories import jsontext
 from reviews.trajectories.detect import AUTO, FORMATS

@@ -17,10 +17,10 @@ from django.utils import timezone
 from reviews.actions.comparisons import store_comparisons
 from reviews.actions.own_criteria import keep_own
 from reviews.actions.reviewed import store_reviews
-from reviews.actions.statements import pairs
 from reviews.enums import ItemKind, Provenance, Split
 from reviews.models import ContextDocument, Item, Original, Outcome, Project, Step, Task, Trajectory
 from reviews.queries.arrivals import redaction_rules
+from reviews.queries.statements import pairs
 from reviews.trajectories.preparing import ReadyRun
 from reviews.trajectories.redaction import redact_text
 

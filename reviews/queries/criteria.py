@@ -1,11 +1,24 @@
 """Which criteria are asked of an item: the one answer for pages, API and the check of what is submitted."""
 
-from django.db.models import F, Q
+from reviews.models import Criterion, Item, Principle, Rubric
+from reviews.queries.statements import ModelStatement
 
-from reviews.models import Criterion, Item, Rubric
+ASKED = ModelStatement(
+    """
+    SELECT {columns} FROM reviews_criterion criterion
+    LEFT JOIN reviews_principle principle ON principle.id = criterion.principle_id
+    WHERE criterion.rubric_id = %(rubric)s OR criterion.item_id = %(item)s
+    ORDER BY criterion.rubric_id NULLS LAST, criterion.position
+    """,
+    criterion=Criterion,
+    principle=Principle,
+)
 
 
 def criteria_asked(rubric: Rubric, item: Item) -> list[Criterion]:
     """The rubric's criteria, then those that the item brought along. One query."""
-    asked = Criterion.objects.filter(Q(rubric=rubric) | Q(item=item)).select_related("principle")
-    return list(asked.order_by(F("rubric").asc(nulls_last=True), "position"))
+    asked = []
+    for criterion, principle in ASKED.all(rubric=rubric.pk, item=item.pk):
+        criterion.principle = principle
+        asked.append(criterion)
+    return asked

@@ -20,13 +20,28 @@ from django.utils import timezone
 
 from reviews.enums import AssignmentState, Purpose
 from reviews.errors import NotFound
-from reviews.models import Assignment, Item, Judgment, Original, Queue, QueueItem, Rubric, Trajectory
+from reviews.models import (
+    Assignment,
+    ContextDocument,
+    Draft,
+    Guideline,
+    Item,
+    Judgment,
+    Original,
+    Project,
+    Queue,
+    QueueItem,
+    Rubric,
+    Task,
+    Trajectory,
+)
 from reviews.models import Step as StoredStep
 from reviews.queries.correcting import CorrectionCard, correction_cards
 from reviews.queries.masking import mask_of, masked_payload
 from reviews.queries.payloads import payload_of
 from reviews.queries.prelabels import prelabel_of
 from reviews.queries.rubric_view import Question, RubricView, cited_in, labels_in_words, rubric_view
+from reviews.queries.statements import ModelStatement
 from reviews.trajectories.diffs import PAIRS, pair_html
 from reviews.trajectories.display import as_seen, is_tree, prose_html, verbatim_html
 from reviews.trajectories.images import Source, picture, picture_at, sources
@@ -576,11 +591,47 @@ def judge_page(
     )
 
 
+PAGE = ModelStatement(
+    """
+    SELECT {columns}
+    FROM reviews_assignment assignment
+    LEFT JOIN reviews_draft draft ON draft.assignment_id = assignment.id
+    JOIN reviews_queue queue ON queue.id = assignment.queue_id
+    JOIN reviews_project project ON project.id = queue.project_id
+    JOIN reviews_rubric rubric ON rubric.id = queue.rubric_id
+    JOIN reviews_guideline guideline ON guideline.id = queue.guideline_id
+    JOIN reviews_item item ON item.id = assignment.item_id
+    LEFT JOIN reviews_trajectory trajectory ON trajectory.id = item.trajectory_id
+    LEFT JOIN reviews_task task ON task.id = trajectory.task_id
+    LEFT JOIN reviews_contextdocument policy ON policy.id = trajectory.policy_id
+    WHERE assignment.id = %(assignment)s
+    """,
+    assignment=Assignment,
+    draft=Draft,
+    queue=Queue,
+    project=Project,
+    rubric=Rubric,
+    guideline=Guideline,
+    item=Item,
+    trajectory=Trajectory,
+    task=Task,
+    policy=ContextDocument,
+)
+
+
 def for_page(assignment: Assignment) -> Assignment:
     """The same assignment with everything its page shows, in one query."""
-    queue = ("queue__project", "queue__rubric", "queue__guideline")
-    run = ("item__trajectory__task", "item__trajectory__policy")
-    return Assignment.objects.select_related("draft", *queue, *run).get(pk=assignment.pk)
+    found = PAGE.first(assignment=assignment.pk)
+    assert found  # noqa: S101  assignments are never deleted
+    fresh: Assignment
+    fresh, draft, queue, project, rubric, guideline, item, trajectory, task, policy = found
+    fresh.queue, fresh.item, item.trajectory = queue, item, trajectory
+    queue.project, queue.rubric, queue.guideline = project, rubric, guideline
+    if trajectory:
+        trajectory.task, trajectory.policy = task, policy
+    # Also that there is none is then known.
+    Draft._meta.get_field("assignment").remote_field.set_cached_value(fresh, draft)
+    return fresh
 
 
 def judged_today(rater: Any, queue: Queue | None = None) -> int:

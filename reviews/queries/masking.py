@@ -10,6 +10,7 @@ from typing import Any
 
 from reviews.models import Assignment, Item, Masking, Outcome, Project, Trajectory
 from reviews.models import Step as StoredStep
+from reviews.queries.statements import ModelStatement
 from reviews.trajectories.masking import Mask, MaskRules
 from reviews.trajectories.render import fields
 from reviews.trajectories.schema import decode_step
@@ -18,6 +19,11 @@ from reviews.trajectories.schema import decode_step
 MOST_RUNS = 200
 MOST_STEPS = 100
 MOST_EXAMPLES = 5
+
+
+MASKING = ModelStatement(
+    "SELECT {columns} FROM reviews_masking masking WHERE project_id = %(project)s", masking=Masking
+)
 
 
 def masking_of(project: Project) -> Masking:
@@ -32,7 +38,7 @@ def mask_of(trajectory: Trajectory, *, reveal: bool = False) -> Mask:
     """
     known = trajectory.__dict__.get("_mask")
     if known is None:
-        masking = Masking.objects.filter(project_id=trajectory.project_id).first()
+        (masking,) = MASKING.first(project=trajectory.project_id) or (None,)
         known = trajectory.__dict__["_mask"] = Mask(_rules(masking), model=_model_of(trajectory, masking))
     if not reveal:
         return known

@@ -167,8 +167,10 @@ RUN = (
 
 def asked_on(assignment: Assignment) -> list[Asked]:
     """A rater's own questions about one item, as they were asked."""
-    asked = Question.objects.filter(assignment=assignment).select_related("assignment", "note", *RUN)
-    return [with_line(question) for question in asked.order_by("asked_at", "pk")]
+    asked = list(Question.objects.filter(assignment=assignment).select_related("note").order_by("asked_at", "pk"))
+    for question in asked:
+        question.assignment, question.queue = assignment, assignment.queue
+    return [with_line(question) for question in asked]
 
 
 def on_first_page(person: Any) -> list[Asked]:

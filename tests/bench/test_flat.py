@@ -12,7 +12,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.db import connection
 
-from goldsets.models import GoldPlacement, GoldPolicy
+from goldsets.models import GoldPlacement, GoldPolicy, GoldSchedule
 from reviews.actions.dealing import NothingToDeal, claim
 from reviews.models import Queue
 from tests.bench.raters import ByAction
@@ -78,26 +78,55 @@ def test_gold_and_plain_send_the_same_number_of_statements():
     assert seen == {(True, CLAIM_STATEMENTS, SUBMIT_STATEMENTS), (False, CLAIM_STATEMENTS, SUBMIT_STATEMENTS)}
 
 
-def test_the_next_slot_is_found_by_index_even_before_the_planner_knows_of_a_large_import():
-    fill(200)
-    world = fill(5_000, veteran_judgments=3_000, first=1_000, analyze=False)
-    alice = ByAction(world.queue, world.veteran)
-    alice.submit(alice.claim())
+def plan_of_claim(alice: ByAction, part: str) -> str:
+    """How the database goes about the one statement of a claim that has this in it."""
     plans = []
 
     def explain(execute: Any, sql: str, *arguments: Any) -> Any:
-        if "SKIP LOCKED" in sql:
+        if part in sql:
             with connection.connection.cursor() as cursor:
                 plans.append("\n".join(row[0] for row in cursor.execute(f"EXPLAIN {sql}", arguments[0])))
         return execute(sql, *arguments)
 
     with connection.execute_wrapper(explain):
         alice.claim()
-    assert len(plans) == 1
-    assert "Index Scan using open_slots" in plans[0]
-    assert "item_id = slot.item_id" in plans[0]
-    assert "Seq Scan" not in plans[0]
-    assert "Sort" not in plans[0]
+    (plan,) = plans
+    return plan
+
+
+def test_the_next_slot_is_found_by_index_even_before_the_planner_knows_of_a_large_import():
+    fill(200)
+    world = fill(5_000, veteran_judgments=3_000, first=1_000, analyze=False)
+    alice = ByAction(world.queue, world.veteran)
+    alice.submit(alice.claim())
+    plan = plan_of_claim(alice, "SKIP LOCKED")
+    assert "Index Scan using open_slots" in plan
+    assert "item_id = slot.item_id" in plan
+    assert "Seq Scan" not in plan
+    assert "Sort" not in plan
+
+
+def test_gold_is_picked_without_going_through_all_that_the_rater_ever_judged():
+    fill(200)
+    world = fill(5_000, gold=40, veteran_judgments=3_000, first=1_000, analyze=False)
+    alice = ByAction(world.queue, world.veteran)
+    GoldSchedule.objects.create(queue_id=world.queue, rater_id=world.veteran, plain_left=0)
+    plan = plan_of_claim(alice, "FOR UPDATE OF gold")
+    assert "assignments_by_rater" not in plan
+    assert "Seq Scan on reviews_assignment" not in plan
+    assert "Seq Scan on reviews_queueitem" not in plan
+
+
+def test_a_connection_keeps_the_statements_of_a_claim_prepared():
+    world = fill(200, gold=10)
+    alice = ByAction(world.queue, world.raters[0])
+    for _ in range(12):
+        alice.submit(alice.claim())
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT statement, generic_plans FROM pg_prepared_statements")
+        plans = dict(cursor.fetchall())
+    for part in ("goldsets_goldpolicy", "SKIP LOCKED", "WITH slot AS"):
+        assert any(part in statement and used > 0 for statement, used in plans.items()), part
 
 
 def test_asking_again_when_nothing_is_left_passes_each_open_slot_once():
