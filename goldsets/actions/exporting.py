@@ -47,6 +47,7 @@ from goldsets.writers.tally import Tally
 from reviews.actions.events import record
 from reviews.errors import AssayError, Conflict, NotFound
 from reviews.garbage import collecting_less
+from reviews.queries.statements import hash_long_lists
 from reviews.rules import check
 
 PART = 20_000
@@ -89,6 +90,7 @@ def start_export(*, actor: Any, dataset: Dataset) -> DatasetVersion:
     Raises Forbidden, or Conflict with the reason when there is nothing that may leave.
     """
     check(actor, "export", dataset.project)
+    hash_long_lists()
     dataset = Dataset.objects.select_for_update(of=("self",)).select_related("project", "queue").get(pk=dataset.pk)
     deal_families(project=dataset.project)
     total = leaving(dataset).count()
@@ -272,6 +274,7 @@ def _readings(words: Words, policies: Policies, told: dict[str, Told]) -> Callab
 @transaction.atomic
 def _choose(version: DatasetVersion) -> int:
     """How many labels leave, once it is written down which; a later try keeps to the choice."""
+    hash_long_lists()
     dataset = version.dataset
     if not DatasetRow.objects.filter(version=version).exists():
         rows, policy = leaving(dataset), version.definition["policies"]["duplicates"]
@@ -314,7 +317,9 @@ def _both_classes(told: Told) -> bool:
     return bool(told.counts.get("every gate passes") and told.counts.get("a gate fails"))
 
 
+@transaction.atomic
 def _manifest(version: DatasetVersion, tally: Tally, told: dict[str, Told], files: list[Any]) -> dict[str, Any]:
+    hash_long_lists()
     dataset = version.dataset
     return manifest.manifest(
         tally,

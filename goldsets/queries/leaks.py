@@ -11,13 +11,13 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from goldsets.models import BenchmarkList, BenchmarkText, Dataset, LeakReport
 from goldsets.queries.splits import tasks_with_split
 from goldsets.stats.near import FEWEST_WORDS, THRESHOLD, Index, text_hash, words
 from reviews.enums import StepRole
-from reviews.models import Candidate, Membership, Project, QueueItem, Step, Task, Trajectory
+from reviews.models import Candidate, Item, Membership, Project, QueueItem, Step, Task, Trajectory
 from reviews.trajectories.schema import decode_step
 
 # Which texts are near: one of another split, one of a benchmark list, or one within the version.
@@ -211,10 +211,14 @@ class _Search:
 
 
 def runs_of(rows: QuerySet[QueueItem]) -> QuerySet[Trajectory]:
-    """The runs of these queue items, also those that stand beside others in one."""
+    """The runs of these queue items, also those that stand beside others in one.
+
+    Both kinds are one list: of two, joined by "or", the database would go through a long one for each run.
+    """
     items = rows.order_by().values("item")
+    alone = Item.objects.filter(pk__in=items, trajectory__isnull=False).values("trajectory")
     beside = Candidate.objects.filter(item__in=items).values("trajectory")
-    return Trajectory.objects.filter(Q(item__in=items) | Q(pk__in=beside))
+    return Trajectory.objects.filter(pk__in=alone.union(beside))
 
 
 # --- Texts of runs ----------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+import psycopg
 from django.contrib.auth import get_user_model
 from django.db import connection
 
@@ -129,7 +130,10 @@ RATE = """
 
 
 class BySql:
-    """The least a claim and a submit can be: no rights, no gold, no check of anything, no audit, no settling."""
+    """The least a claim and a submit can be: no rights, no gold, no check of anything, no audit, no settling.
+
+    The statements are kept prepared, as those of an action are.
+    """
 
     def __init__(self, queue: int, rater: int) -> None:
         self.queue, self.rater = queue, rater
@@ -138,7 +142,7 @@ class BySql:
 
     def claim(self) -> tuple[int, int, int]:
         """Assignment, slot and item."""
-        with self.driver.cursor() as cursor:
+        with psycopg.Cursor(self.driver) as cursor:
             cursor.execute("BEGIN")
             slot, item = cursor.execute(CLAIM, [self.queue]).fetchone()
             cursor.execute("UPDATE reviews_slot SET state = 'leased' WHERE id = %s", [slot])
@@ -148,7 +152,7 @@ class BySql:
 
     def submit(self, claimed: tuple[int, int, int]) -> None:
         assignment, slot, item = claimed
-        with self.driver.cursor() as cursor:
+        with psycopg.Cursor(self.driver) as cursor:
             cursor.execute("BEGIN")
             judgment = cursor.execute(JUDGE, [assignment, item, self.rater, self.queue]).fetchone()[0]
             cursor.execute(RATE, [judgment, self.queue])

@@ -12,13 +12,14 @@ from goldsets.actions.defining import define_dataset
 from goldsets.actions.exporting import run_export, start_export
 from goldsets.actions.leaks import sign_leak
 from goldsets.models import BenchmarkText, LeakReport, LeakSignature
-from goldsets.queries.leaks import MOST_NAMED, _Search, _Text
+from goldsets.queries.leaks import MOST_NAMED, _Search, _Text, runs_of
 from goldsets.stats.near import text_hash
 from reviews.errors import Conflict, Forbidden, Invalid
-from reviews.models import Event, Task
+from reviews.models import Event, QueueItem, Task
 from reviews.trajectories.schema import Step
 from tests import factories as make
 from tests.factories.furnished import judge
+from tests.goldsets.test_blindness import COMPARING
 from tests.reviews.api.talking import by, is_problem
 from tests.reviews.web.test_judging import enter
 
@@ -123,6 +124,16 @@ def test_runs_of_the_very_same_words_are_compared_as_one_and_each_pair_of_them_i
         (2, (1, "run")),
     ]
     assert len(search.named) == MOST_NAMED
+
+
+def test_the_runs_of_a_version_are_those_alone_and_beside_others_and_no_list_is_gone_through_for_each(project):
+    alone, one, other, _elsewhere = (make.item(project) for _ in range(4))
+    make.queue(project, items=[alone])
+    beside = make.comparison(project, [one, other])
+    make.queue(project, items=[beside], criteria=COMPARING, rubric={"item_kind": "comparison"})
+    found = runs_of(QueueItem.objects.filter(queue__project=project))
+    assert set(found) == {alone.run, one.run, other.run}
+    assert "SubPlan" not in found.explain()
 
 
 @pytest.mark.parametrize("texts", [[BENCHMARK], [{"sha256": text_hash(BENCHMARK), "id": "HE-14"}]])
