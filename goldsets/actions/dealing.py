@@ -95,7 +95,7 @@ def _round_by_chance(number: float) -> int:
     return whole + (DICE.random() < number - whole)
 
 
-# What the rater has of the item of `drawn`, in this queue, whether they met it where people learn, and whether they said
+# What the rater has of the item of `drawn` in this queue, whether they met it where people learn, and whether they said
 # what it expects.
 EARLIER = """
     FROM reviews_queueitem item JOIN reviews_assignment earlier
