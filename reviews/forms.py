@@ -131,7 +131,7 @@ class NewQueueForm(QueueSettingsForm):
     guideline = forms.ModelChoiceField(queryset=None, empty_label="choose one")
     overlap = forms.IntegerField(initial=2, min_value=1, max_value=20, help_text="How many people judge each item.")
     order = forms.ChoiceField(
-        choices=QueueOrder, initial=QueueOrder.SHUFFLED, help_text="Where gold is mixed in, always shuffled."
+        choices=QueueOrder, initial=QueueOrder.SHUFFLED, help_text="Only shuffled queues can have known answers mixed in."
     )
     shows_prelabel = forms.BooleanField(
         required=False,
