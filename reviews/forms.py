@@ -131,7 +131,9 @@ class NewQueueForm(QueueSettingsForm):
     guideline = forms.ModelChoiceField(queryset=None, empty_label="choose one")
     overlap = forms.IntegerField(initial=2, min_value=1, max_value=20, help_text="How many people judge each item.")
     order = forms.ChoiceField(
-        choices=QueueOrder, initial=QueueOrder.SHUFFLED, help_text="Only shuffled queues can have known answers mixed in."
+        choices=QueueOrder,
+        initial=QueueOrder.SHUFFLED,
+        help_text="With known answers mixed in, always shuffled.",
     )
     shows_prelabel = forms.BooleanField(
         required=False,

@@ -1,5 +1,6 @@
 """What Assay says about itself, to machines and to people."""
 
+import re
 import time
 
 import pytest
@@ -70,7 +71,7 @@ def test_a_cache_that_does_not_answer_is_told_and_not_raised(client, settings):
 @pytest.mark.django_db(transaction=True)
 def test_a_real_worker_does_the_round(worker, client):
     tasks.heartbeat.delay()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while tasks.seconds_since_round() is None and time.monotonic() < deadline:
         time.sleep(0.05)
     assert client.get("/healthz").status_code == 200
@@ -80,7 +81,7 @@ def test_the_page_tells_admins_the_state_in_words(client, admin):
     tasks.heartbeat()
     page = client.get("/health/")
     assert page.status_code == 200
-    assert "It did its last round 0 seconds ago." in page.content.decode()
+    assert re.search(r"It did its last round \d+ seconds ago\.", page.content.decode())
     assert "Nothing waits for a worker." in page.content.decode()
 
 
