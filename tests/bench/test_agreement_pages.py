@@ -30,7 +30,7 @@ class Reader:
         """The beginnings of the statements it took, whatever the numbers in them."""
         with CaptureQueriesContext(connection) as sent:
             assert self.client.get(reverse(f"goldsets:{page}", args=[self.queue.uid])).status_code == 200
-        return [re.sub(r"\d+", "0", query["sql"])[:70] for query in sent]
+        return [re.sub(r"\d+", "0", query["sql"] or "")[:70] for query in sent]
 
     def seconds(self, page: str) -> float:
         start = time.perf_counter()

@@ -22,7 +22,7 @@ from tests.bench.seeding import World, fill
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker_away]
 
 CLAIM_STATEMENTS = 5  # membership, cursor with the lease held, schedule, next slot, lease
-SUBMIT_STATEMENTS = 14
+SUBMIT_STATEMENTS = 15
 
 
 def statements_of(function: Callable[[], Any]) -> tuple[Any, list[str]]:

@@ -456,7 +456,7 @@ def test_an_invited_person_judges_within_a_few_clicks(desk, page, live_server):
     _invitation, token = invite(actor=make.lead_of(desk), project=desk, role="expert")
     page.goto(f"{live_server.url}/join/{token}/")
     page.get_by_label("Your name").fill("Charlie")
-    page.get_by_label("E-mail").fill("charlie@example.com")
+    page.get_by_label("Email").fill("charlie@example.com")
     page.get_by_role("button", name="Join").click()
     page.get_by_role("button", name=re.compile("^Start judging")).click()
     page.wait_for_selector("#judgment .criterion.at")

@@ -71,7 +71,13 @@ def test_from_an_empty_project_to_files(worker):
         lead,
         "post",
         f"projects/{project}/queues/",
-        {"name": "First look", "rubric": rubric["uid"], "guideline": guideline["uid"], "overlap": 2},
+        {
+            "name": "First look",
+            "rubric": rubric["uid"],
+            "guideline": guideline["uid"],
+            "overlap": 2,
+            "order": "arrival",
+        },
     )["uid"]
 
     lines = "\n".join(json.dumps(run(number)) for number in range(1, 4)).encode()
