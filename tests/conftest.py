@@ -35,6 +35,16 @@ django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHash
 django_settings.CACHES["default"]["OPTIONS"] |= {"socket_timeout": 30, "socket_connect_timeout": 30}
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Workers read the settings once they know which Redis database is theirs (see `tests.servers`).
+
+    With the name of the settings in their environment they would read them before, and share the first database: what
+    one keeps, the other would throw away.
+    """
+    del os.environ["DJANGO_SETTINGS_MODULE"]
+
+
 @pytest.fixture(scope="session")
 def django_db_keepdb() -> bool:
     """The databases go with their server, right after the run: dropping them one by one could only fail."""

@@ -1,5 +1,6 @@
 """The whole demo is killed without warning while people work, and nothing that was promised is lost."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -68,7 +69,9 @@ class Demo:
     def kill_everything(self) -> None:
         """As a power cut would: all processes at once, none with a chance to tidy up."""
         for each in [self.supervisor, *process.left_behind(self.data)]:
-            os.kill(each.pid, signal.SIGKILL)
+            # One of them may end by itself meanwhile.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(each.pid, signal.SIGKILL)
         self.supervisor.communicate()
 
     def kill(self, name: str) -> None:
