@@ -42,8 +42,9 @@ NO_RUN = "There is no such run of probes, or you are not in its project."
 class ProbeOut(serializers.ModelSerializer[Probe]):
     """A run with a known verdict: `passes` is expected, `said` is what the expert said of it without being told."""
 
-    parent = serializers.UUIDField(source="parent.uid")
-    kind = serializers.ChoiceField(ProbeKind.choices)
+    parent = serializers.UUIDField(source="parent.uid", required=False)
+    kind = serializers.ChoiceField(ProbeKind.choices, required=False)
+    passes = serializers.BooleanField(required=False)
     state = serializers.ChoiceField(ProbeState.choices)
     steps = serializers.ListField(child=serializers.IntegerField())
 
