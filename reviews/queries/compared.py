@@ -24,7 +24,7 @@ from reviews.stats.agreement import (
     percent_agreement,
 )
 from reviews.stats.counts import MISSING, Ratings, from_codes
-from reviews.stats.numbers import number_agreement
+from reviews.stats.numbers import agreement_of_numbers
 from reviews.stats.resampling import Bootstrap
 from reviews.stats.result import Estimate
 from reviews.stats.sets import distances
@@ -82,15 +82,7 @@ class Compared:
         rated = self.ratings
         clusters = self.clusters(tasks)
         if self.tolerance is not None:
-            numbers = rated.scores[rated.labels] if len(rated.labels) else np.zeros(0)
-            found = number_agreement(
-                rated.units,
-                rated.raters,
-                numbers,
-                tolerance=self.tolerance,
-                bootstrap=bootstrap,
-                clusters=clusters,
-            )
+            found = agreement_of_numbers(rated, tolerance=self.tolerance, bootstrap=bootstrap, clusters=clusters)
             return Measured(percent=found.within, alpha=found.alpha, ac=None)
         weights = self.kappa_weights
         return Measured(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reviews.stats.agreement import Share, from_rows, without_anything
-from reviews.stats.counts import from_codes
+from reviews.stats.counts import Ratings, from_codes
 from reviews.stats.resampling import Bootstrap, sums_by_cluster
 from reviews.stats.result import Estimate
 from reviews.stats.steps import IntervalAlpha
@@ -65,4 +65,14 @@ def number_agreement(
     widest = float(np.ptp(distinct)) if len(distinct) else 0.0
     return NumberAgreement(
         within=estimated(Share(name), features[:, :2]), alpha=estimated(IntervalAlpha(widest), features[:, 2:])
+    )
+
+
+def agreement_of_numbers(
+    ratings: Ratings, *, tolerance: float, bootstrap: Bootstrap | None, clusters: np.ndarray | None
+) -> NumberAgreement:
+    """`number_agreement` of ratings whose labels stand for numbers, their `scores`."""
+    numbers = ratings.scores[ratings.labels] if len(ratings.labels) else np.zeros(0)
+    return number_agreement(
+        ratings.units, ratings.raters, numbers, tolerance=tolerance, bootstrap=bootstrap, clusters=clusters
     )

@@ -11,7 +11,7 @@ import numpy as np
 from reviews.stats.agreement import Alpha, Level, estimate, percent_agreement
 from reviews.stats.bias import Bias, bias
 from reviews.stats.counts import MISSING, Ratings, from_codes
-from reviews.stats.numbers import number_agreement
+from reviews.stats.numbers import agreement_of_numbers
 from reviews.stats.pairs import cohen_kappa
 from reviews.stats.resampling import Bootstrap
 from reviews.stats.result import Estimate, Reason, without_value
@@ -93,15 +93,7 @@ class _Counting:
             percent = percent_agreement(ratings, bootstrap=bootstrap, clusters=clusters)
             alpha = estimate(ratings, Alpha(self.level, ratings.scores), bootstrap=bootstrap, clusters=clusters)
         else:
-            numbers = ratings.scores[ratings.labels] if len(ratings.labels) else np.zeros(0)
-            found = number_agreement(
-                ratings.units,
-                ratings.raters,
-                numbers,
-                tolerance=self.tolerance,
-                bootstrap=bootstrap,
-                clusters=clusters,
-            )
+            found = agreement_of_numbers(ratings, tolerance=self.tolerance, bootstrap=bootstrap, clusters=clusters)
             percent, alpha = found.within, found.alpha
         return of_people(percent, n_people), of_people(alpha, n_people)
 
