@@ -1,5 +1,6 @@
 """Work of goldsets that runs in the background: each task takes ids and hands over to an action."""
 
+import logging
 from typing import Any
 
 from celery import shared_task
@@ -49,7 +50,10 @@ from goldsets.queries.releases import count_checks, key_of, seen_checks
 from goldsets.queries.repeats import Repeats, count_repeats, seen_repeats
 from goldsets.queries.stages import live_stages
 from goldsets.queries.standing import measured_queues
+from reviews.errors import AssayError
 from reviews.models import Queue
+
+log = logging.getLogger(__name__)
 
 
 @shared_task(bind=True, max_retries=30)
@@ -201,7 +205,11 @@ def run_stages() -> None:
 def watch_graders() -> None:
     """Look whether graders that gave scores lately have parted from the experts, and tell where that has changed."""
     for version in watched_versions():
-        look_at_alarm(version=version)
+        try:
+            look_at_alarm(version=version)
+        except AssayError as error:
+            # What keeps one from being looked at keeps no other.
+            log.warning("%s was not looked at: %s", version, error.message)
 
 
 @shared_task

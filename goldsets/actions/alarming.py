@@ -5,8 +5,7 @@ from django.db import transaction
 from goldsets.enums import GoldVerb
 from goldsets.models import GraderVersion
 from goldsets.queries.alarms import rings
-from goldsets.queries.calibration import fresh_watch, watching
-from goldsets.stats.watching import Watch
+from goldsets.queries.calibration import Watching, fresh_watch, watching
 from reviews.actions.events import record
 from reviews.models import Event
 
@@ -16,13 +15,16 @@ def look_at_alarm(*, version: GraderVersion) -> Event | None:
 
     Held-out runs are not read.
     """
-    return _tell(version, fresh_watch(watching(version.grader, {"version": version.number})).found)
+    asked = watching(version.grader, {"version": version.number})
+    return None if fresh_watch(asked).found.rang == rings(version) else _tell(asked)
 
 
 @transaction.atomic
-def _tell(version: GraderVersion, found: Watch) -> Event | None:
-    # One after the other, so that two workers do not tell the same.
+def _tell(asked: Watching) -> Event | None:
+    # One after the other, so that two workers do not tell the same. Who waited looks again.
+    version = asked.version
     GraderVersion.objects.select_for_update(no_key=True).get(pk=version.pk)
+    found = fresh_watch(asked).found
     if found.rang == rings(version):
         return None
     alarm = found.checkpoints.alarm if found.checkpoints.alarm.rang else found.weeks.alarm

@@ -13,7 +13,7 @@ from goldsets.enums import FamilySplitName
 from goldsets.models import Grader, GraderScore, GraderVersion
 from goldsets.models.grader import OVERALL
 from goldsets.queries.graded import first_scores, graded, scores_of
-from goldsets.queries.keeping import Seen, count_and_keep, seen
+from goldsets.queries.keeping import Seen, count_and_keep, fresh, seen
 from goldsets.queries.paired import paired_rows
 from goldsets.queries.verdicts import GATES, VERDICT, Against, Asked, against, asked_behind, asked_in
 from goldsets.stats.calibration import LIMIT, Calibration, calibrated, plain
@@ -236,8 +236,12 @@ def _criterion(version: GraderVersion, key: Any) -> str:
 
 
 def _usual(criterion: str, known: Mapping[int, Asked]) -> str:
-    """A criterion's scores are held against that criterion, where labels answer it with yes or no."""
-    return criterion if criterion in {one.key for one in known.values()} else ""
+    """A criterion's scores are held against that criterion, where labels answer it with yes or no.
+
+    Of a number nobody has said from which one on it passes.
+    """
+    kinds = {one.key: one.kind for one in known.values()}
+    return "" if kinds.get(criterion, CriterionKind.NUMBER) == CriterionKind.NUMBER else criterion
 
 
 def _limit(given: Any) -> float:
@@ -379,9 +383,7 @@ def seen_watch(asked: Watching) -> Seen[WatchReport]:
 
 def fresh_watch(asked: Watching) -> WatchReport:
     """The report as of now, counted where nothing is kept or something has happened since."""
-    project = asked.version.grader.project_id
-    found = seen(asked.key, project, little=lambda: True, count=lambda: watched(asked)).kept
-    return found.found if found else watched(asked)
+    return fresh(asked.key, asked.version.grader.project_id, lambda: watched(asked)).found
 
 
 def count_watch(asked: Watching) -> None:

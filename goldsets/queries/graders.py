@@ -247,7 +247,7 @@ def last_adopted(version: GraderVersion) -> Event | None:
 class GraderRow:
     """A grader in a list: its latest version, what that one's scores come to, and those of all versions together.
 
-    `parted` is the Event with which the alarm of one of its versions began.
+    `parted` is the Event with which the alarm of its latest version began.
     """
 
     grader: Grader
@@ -271,7 +271,7 @@ def grader_rows(project: Project) -> list[GraderRow]:
                 tally=tallies[0] if tallies else Tally(),
                 versions=len(versions),
                 scores=sum(each.scores for each in tallies),
-                parted=next((alarms[each.pk] for each in versions if each.pk in alarms), None),
+                parted=alarms.get(versions[0].pk) if versions else None,
             )
         )
     return rows

@@ -68,6 +68,12 @@ def seen(key: str, project: int, *, little: Callable[[], bool], count: Callable[
     return Seen(kept, stale=True)
 
 
+def fresh(key: str, project: int, count: Callable[[], Found]) -> Kept[Found]:
+    """What is kept while it is of now, else counted anew however long that takes."""
+    kept: Kept[Found] | None = cache.get(key)
+    return kept if kept and kept.mark == mark_of(project) else count_and_keep(key, project, count)
+
+
 def count_and_keep(key: str, project: int, count: Callable[[], Found]) -> Kept[Found]:
     # The mark comes first: what happens while this counts makes it stale.
     mark = mark_of(project)

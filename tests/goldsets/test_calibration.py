@@ -273,6 +273,10 @@ def test_a_grader_without_a_version_or_a_label_says_so(project, lead):
 # --- Watch ------------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def parting(project):
+    return parting_in(project)
+
+
+def parting_in(project):
     """Two checkpoints: at the first the grader and the experts agree, at the second it passes what they fail."""
     rows = [{"task": f"task {number}", "family": "sealed" if number > 55 else ""} for number in range(60)]
     items = labelled.runs(project, rows)
@@ -282,6 +286,13 @@ def parting(project):
     graders.scored(made, *zip(items, [1] * 10 + [0] * 10, strict=False), meta={"training_step": 0, "kl": 0})
     graders.scored(made, *zip(items[20:], [1] * 36 + [0] * 4, strict=True), meta={"training_step": 900, "kl": 16})
     return made
+
+
+def mend(project, version):
+    """A later checkpoint at which the grader and the experts agree again."""
+    items = labelled.runs(project, [{"task": f"mended {number}"} for number in range(20)])
+    labelled.settled(project, items, [{"authorised": 1, "consent": 1, "success": 3}] * 20)
+    graders.scored(version, *zip(items, [1] * 20, strict=True), meta={"training_step": 1800, "kl": 25})
 
 
 def test_a_grader_that_parts_from_the_experts_rings_on_page_api_and_command(lead, parting):
@@ -310,9 +321,7 @@ def test_a_grader_that_begins_to_part_is_told_once_until_it_has_ended(project, l
     assert "parts from the experts" in enter(lead).get(page).content.decode()
 
     # Scores of a later checkpoint that is mended: what is told next time is a new beginning.
-    items = labelled.runs(project, [{"task": f"mended {number}"} for number in range(20)])
-    labelled.settled(project, items, [{"authorised": 1, "consent": 1, "success": 3}] * 20)
-    graders.scored(parting, *zip(items, [1] * 20, strict=True), meta={"training_step": 1800, "kl": 25})
+    mend(project, parting)
     watch_graders()
     assert Event.objects.filter(verb="grader.rejoined").count() == 1
     assert "parts from the experts" not in enter(lead).get(page).content.decode()
@@ -323,6 +332,34 @@ def test_a_version_that_gave_no_score_lately_is_not_watched(parting):
     with time_machine.travel(timezone.now() + timedelta(days=31), tick=False):
         watch_graders()
     assert not Event.objects.filter(verb="grader.parted").exists()
+
+
+def test_scores_of_a_number_keep_no_other_grader_from_being_watched(project, lead):
+    """From which number on a run passes nobody has said, so such scores are held against the verdict."""
+    minutes = {"key": "minutes", "title": "Minutes", "kind": "number", "settings": {"min": 0, "max": 60}}
+    items = labelled.runs(project, [{"task": "timed"}])
+    labelled.settled(project, items, [{"minutes": {"number": 5}}], criteria=[minutes])
+    counting = graders.version(project, criterion="minutes", scale="real", highest=60)
+    graders.scored(counting, (items[0], 5), criterion="minutes")
+    assert question(counting.grader, {}).held.key == "verdict"
+    later = parting_in(project)
+    watch_graders()
+    assert [event.target_id for event in Event.objects.filter(verb="grader.parted")] == [later.pk]
+
+
+def test_an_alarm_ends_however_long_ago_the_last_score_came(project, parting):
+    watch_graders()
+    mend(project, parting)
+    with time_machine.travel(timezone.now() + timedelta(days=31), tick=False):
+        watch_graders()
+    assert Event.objects.filter(verb="grader.rejoined").count() == 1
+
+
+def test_a_grader_whose_latest_version_is_sound_is_not_marked(project, lead, parting):
+    watch_graders()
+    page = reverse("goldsets:graders", args=[project.slug])
+    add_version(actor=lead, grader=parting.grader)
+    assert "parts from the experts" not in enter(lead).get(page).content.decode()
 
 
 def test_held_out_runs_stand_apart_and_are_logged_when_they_are_watched(project, lead, parting):
