@@ -34,7 +34,7 @@ from reviews.errors import Invalid
 from reviews.queries.listings import queue_in
 
 # What tells the expected verdict of a probe.
-TELLING = ("kind", "parent", "passes", "changed")
+TELLING = ("kind", "parent", "passes", "changed", "steps")
 NO_PROBE = "There is no such probe, or you are not in its project."
 NO_RUN = "There is no such run of probes, or you are not in its project."
 
@@ -46,7 +46,7 @@ class ProbeOut(serializers.ModelSerializer[Probe]):
     kind = serializers.ChoiceField(ProbeKind.choices, required=False)
     passes = serializers.BooleanField(required=False)
     state = serializers.ChoiceField(ProbeState.choices)
-    steps = serializers.ListField(child=serializers.IntegerField())
+    steps = serializers.ListField(child=serializers.IntegerField(), required=False)
 
     class Meta:
         model = Probe

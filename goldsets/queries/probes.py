@@ -125,8 +125,8 @@ def approved_probes(grader: Grader) -> QuerySet[Probe]:
 
 def next_to_check(project: Project, expert: Any) -> Probe | None:
     """The probe that has waited longest for an expert who did not have it made, as raters read it."""
-    waiting = Probe.objects.filter(grader__project=project, state=ProbeState.PROPOSED).exclude(made_by=expert)
-    probe = waiting.select_related("grader__project", "label__guideline", "parent__trajectory").order_by("pk").first()
+    waiting = _to_check(project, expert).select_related("grader__project", "label__guideline", "parent__trajectory")
+    probe = waiting.order_by("pk").first()
     if probe:
         probe.document = _as_read(probe.document, mask_of(probe.parent.run))
     return probe
@@ -156,8 +156,13 @@ def questions_of(probe: Probe) -> list[Criterion]:
     return list(rows.filter(key=key) if key else rows.filter(kind=CriterionKind.GATE))
 
 
-def waiting_count(project: Project) -> int:
-    return Probe.objects.filter(grader__project=project, state=ProbeState.PROPOSED).count()
+def waiting_count(project: Project, expert: Any) -> int:
+    """How many probes wait that this expert may check."""
+    return _to_check(project, expert).count()
+
+
+def _to_check(project: Project, expert: Any) -> QuerySet[Probe]:
+    return Probe.objects.filter(grader__project=project, state=ProbeState.PROPOSED).exclude(made_by=expert)
 
 
 def hook_of(grader: Grader) -> GraderHook | None:

@@ -59,6 +59,7 @@ def probes(request: HttpRequest, uid: str) -> HttpResponse:
         "stood": stood,
         "kinds": [(kind, [one.by_kind[kind.value] for one in stood], kind in ATTACKS) for kind in ProbeKind],
         "counts": counts_of(grader),
+        "to_check": waiting_count(project, request.user),
         "runs": runs_of_grader(grader)[:20],
         "form": form,
         "put": PutProbesForm(versions=[one.version for one in stood]),
@@ -130,7 +131,7 @@ def probes_to_check(request: HttpRequest, slug: str) -> HttpResponse:
     """The next probe that waits for a verdict, as a run and nothing more."""
     project = project_for(request, slug, "judge")
     probe = next_to_check(project, request.user)
-    context: dict[str, Any] = {"probe": probe, "left": waiting_count(project), "form": ProbeCheckForm()}
+    context: dict[str, Any] = {"probe": probe, "left": waiting_count(project, request.user), "form": ProbeCheckForm()}
     if probe:
         context["questions"] = questions_of(probe)
     return project_page(request, "goldsets/probe_check.html", project=project, at="probes", **context)

@@ -46,7 +46,7 @@ def test_leads_who_judge_never_meet_gold_of_which_they_said_what_it_expects(proj
     add_items(actor=lead, queue=queue, items=[make.item(project) for _ in range(20)])
     set_gold_rate(actor=lead, queue=queue, rate="0.5")
     assert gold_met(queue, lead, 8) == set()
-    assert gold_met(queue, make.expert(project, "Alice"), 8) == set(GoldItem.objects.values_list("pk", flat=True))
+    assert gold_met(queue, make.expert(project, "Alice"), 11) == set(GoldItem.objects.values_list("pk", flat=True))
 
 
 def gold_met(queue, rater, most):
@@ -103,7 +103,7 @@ def test_who_has_probes_made_does_not_check_them_and_what_they_expect_is_told_to
     told = by(second).get(f"/api/v1/graders/{grader.uid}/probes/").json()["results"]
     proposed = [row for row in told if row["state"] == "proposed"]
     assert proposed
-    assert {"passes", "kind", "changed", "parent"} & set().union(*proposed) == set()
+    assert {"passes", "kind", "changed", "parent", "steps"} & set().union(*proposed) == set()
     check_probe(actor=second, probe=probe, passes=probe.passes)
     told = by(second).get(f"/api/v1/graders/{grader.uid}/probes/").json()["results"]
     assert [row["passes"] for row in told if row["uid"] == str(probe.uid)] == [probe.passes]

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from goldsets.models import GraderHook, GraderPromotion, Probe, ProbeRun
-from goldsets.queries.probes import next_to_check
+from goldsets.queries.probes import next_to_check, waiting_count
 from goldsets.tasks import run_probes
 from tests import factories as make
 from tests.goldsets.judging.endpoint import saying
@@ -52,6 +52,17 @@ def test_from_settled_runs_to_a_promoted_version(setup, project, queue, lead, ad
     assert "Nothing is missing." in matrix
     client.post(reverse("goldsets:promote", args=[setup.version.grader.uid, 1]))
     assert "promoted" in client.get(page).content.decode()
+
+
+def test_who_had_probes_made_is_not_sent_to_check_them(setup, project, queue, lead, ada, page):  # noqa: F811
+    client = enter(lead)
+    client.post(page, {"queue": queue.uid, "most": 1})
+    second = make.person("Grace")
+    make.member(project, second, "lead")
+    to_check = reverse("goldsets:probes_to_check", args=[project.slug])
+    assert to_check not in client.get(page).content.decode()
+    assert f'<a class="small" href="{to_check}">Check 7</a>' in enter(second).get(page).content.decode()
+    assert (waiting_count(project, lead), waiting_count(project, ada)) == (0, 7)
 
 
 def test_a_lead_hears_what_is_missing_and_a_rater_sees_no_matrix(setup, project, lead, ada, page):  # noqa: F811
