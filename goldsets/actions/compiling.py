@@ -27,7 +27,7 @@ from goldsets.actions.probing import Probing
 from goldsets.actions.splitting import deal_families
 from goldsets.enums import REVIEWER_MOVES, RULED, GoldVerb, ReviewerState, Rung
 from goldsets.models import GraderVersion, Reviewer, ReviewerLabel
-from goldsets.queries.judges import sealed_example
+from goldsets.queries.judges import cannot_show
 from goldsets.queries.label_documents import documents, words_of
 from goldsets.queries.reviewers import (
     Decision,
@@ -197,8 +197,8 @@ def _checked_judge(
         raise Invalid({"budget": f"A budget is from 0 to {MOST_BUDGET} US dollars."})
     if not said_by(judge, decision.form_key):
         raise Conflict(f"{judge} has said nothing of this decision yet. Run it over the queue first.")
-    if sealed := sealed_example(judge.judge):
-        raise Conflict(sealed)
+    if why := cannot_show(judge.judge):
+        raise Conflict(why)
     return money
 
 
@@ -266,6 +266,8 @@ def _work(reviewer: Reviewer, tell: Callable[..., None]) -> None:
     # scikit-learn takes a hundred megabytes: it is there in the worker while something is compiled, and nowhere else.
     from goldsets.reviewing.compiling import compile_reviewer
 
+    if reviewer.judge and (why := cannot_show(reviewer.judge.judge)):
+        raise Conflict(why)
     read = _Read(reviewer)
     probing = Probing(reviewer.judge, reviewer.budget) if reviewer.judge else None
     for batch in documents(reviewer, read.words, after=0, last=reviewer.labels_total):

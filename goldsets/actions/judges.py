@@ -86,6 +86,7 @@ def define_judge(
     errors |= _wrong_prices(protocol, prices)
     if errors:
         raise Invalid(errors)
+    _lock(grader)
     asked, candidates = rubric_of(rubric), _candidates(rubric)
     chosen = _examples(grader, rubric, guideline, examples)
     shown = [one.shown for one in chosen]
@@ -150,6 +151,7 @@ def define_judge_named(
     return define_judge(actor=actor, grader=grader, **asked)
 
 
+@transaction.atomic
 def with_examples(*, actor: Any, setup: JudgeSetup, examples: int) -> JudgeSetup:
     """The judge with so many examples and all else as it is: its next version, or itself where it would be the same.
 
@@ -159,8 +161,9 @@ def with_examples(*, actor: Any, setup: JudgeSetup, examples: int) -> JudgeSetup
     check(actor, "manage_graders", version.grader.project)
     if words := _wrong_examples(examples, setup.rubric):
         raise Invalid({"examples": words})
+    _lock(version.grader)
     chosen = _examples(version.grader, setup.rubric, setup.guideline, examples)
-    if [one.told for one in chosen] == setup.examples:
+    if [one.told for one in chosen] == setup.examples and [one.shown for one in chosen] == setup.shown:
         return setup
     return define_judge(
         actor=actor,
@@ -174,6 +177,11 @@ def with_examples(*, actor: Any, setup: JudgeSetup, examples: int) -> JudgeSetup
         label=version.label,
         examples=examples,
     )
+
+
+def _lock(grader: Grader) -> None:
+    """What becomes an example becomes no probe meanwhile: both are chosen one after the other."""
+    Grader.objects.select_for_update(no_key=True).get(pk=grader.pk)
 
 
 def _wrong_examples(examples: Any, rubric: Rubric) -> str:

@@ -26,6 +26,7 @@ from reviews.queries.judging import item_context
 from reviews.queries.listings import items_told_of
 from reviews.queries.masking import mask_of, title_of
 from reviews.queries.reviewing import roles_and_results, run_titles, task_given
+from reviews.trajectories.masking import Mask
 from reviews.trajectories.schema import decode_step
 
 NO_ENDPOINT = {
@@ -89,10 +90,15 @@ def cannot_ask(setup: JudgeSetup) -> str:
     """Why this judge may not be asked now, or ""."""
     if endpoint(setup.protocol) is None:
         return NO_ENDPOINT[JudgeProtocol(setup.protocol)]
-    return sealed_example(setup)
+    return cannot_show(setup)
 
 
-def sealed_example(setup: JudgeSetup) -> str:
+def cannot_show(setup: JudgeSetup) -> str:
+    """Why its examples may not be shown to a model any more, or ""."""
+    return _sealed_example(setup) or _masked_example(setup)
+
+
+def _sealed_example(setup: JudgeSetup) -> str:
     """Words on a family of its examples that was held out since they were chosen, or ""."""
     names = {one["family"] for one in setup.examples}
     sealed = tasks_apart_from(setup.version.grader.project, DatasetPurpose.ONLINE).filter(dealt_as__in=names)
@@ -100,6 +106,30 @@ def sealed_example(setup: JudgeSetup) -> str:
     if family is None:
         return ""
     return f"The family “{family}” of its examples is held out by now. Give the judge others: its next version."
+
+
+def _masked_example(setup: JudgeSetup) -> str:
+    """Words on an example that raters read otherwise since it was chosen, or ""."""
+    items = {str(item.uid): item for item in _items_shown(setup)}
+    for one, shown in zip(setup.examples, setup.shown, strict=True):
+        item = items[one["item"]]
+        if document_of(item) != shown["document"] or _hides(mask_of(item.run), shown["answers"]):
+            return (
+                f"Raters read an example of the family “{one['family']}” otherwise by now, since what is hidden has "
+                "changed. Give the judge its examples anew: its next version."
+            )
+    return ""
+
+
+def _items_shown(setup: JudgeSetup) -> QuerySet[Item]:
+    uids = [one["item"] for one in setup.examples]
+    return Item.objects.filter(uid__in=uids).select_related("project", "trajectory__task", "trajectory__policy")
+
+
+def _hides(mask: Mask, answers: Sequence[dict[str, Any]]) -> bool:
+    """Whether something is hidden by now in what experts said and cited."""
+    texts = [text for one in answers for text in (one["reason"], *(cited["quote"] for cited in one["evidence"]))]
+    return any(mask.text(text) != text for text in texts)
 
 
 # --- Items as documents -----------------------------------------------------------------------------------------------

@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from goldsets.actions.compiling import run_compile, start_compile
 from goldsets.actions.judges import with_examples
 from goldsets.actions.probes import make_probes
 from goldsets.actions.splitting import seal_splits
@@ -16,6 +19,7 @@ from goldsets.queries.calibration import calibration, question
 from goldsets.reviewing.bundle import prompt as bundled
 from goldsets.reviewing.compiling import compile_reviewer
 from goldsets.reviewing.examples import Target
+from reviews.actions.masking import set_masking
 from reviews.errors import Conflict, Invalid
 from reviews.models import Event, QueueItem, Task
 from tests import factories as make
@@ -124,6 +128,51 @@ def test_a_judge_with_an_example_of_a_family_that_was_held_out_since_is_not_aske
     other = with_examples(actor=make.lead_of(queue.project), setup=setup, examples=2)
     assert shown not in dict(families(other))
     assert judges.work_off(judges.start(other, queue)).state == "finished"
+
+
+def test_a_reviewer_is_not_compiled_from_a_judge_whose_example_is_held_out_since(lead, queue, model):  # noqa: F811
+    """It was queued before; the worker looks again before it asks."""
+    setup = judges.judge(queue, criterion="authorised", examples=2)
+    for row in QueueItem.objects.filter(queue=queue):
+        GraderScore.objects.create(version=setup.version, item=row.item, criterion="authorised", value=1)
+    asked = {"criterion": "authorised", "rung": "judge", "judge": setup.version, "budget": 10}
+    reviewer = start_compile(actor=lead, queue=queue, **asked)
+    Task.objects.filter(family=setup.examples[0]["family"]).update(split="held_out")
+    compiled = run_compile(reviewer_id=reviewer.pk)
+    assert (compiled.state, model.heard) == ("failed", [])
+    assert "of its examples is held out by now" in compiled.error
+
+
+def test_a_judge_whose_examples_raters_read_otherwise_since_is_not_asked_any_more(lead, queue, model):  # noqa: F811
+    """A word that is hidden later stands in the examples as they were kept; the next version has them anew."""
+    setup = judges.judge(queue, criterion="authorised", examples=2)
+    run = judges.start(setup, queue)
+    set_masking(actor=lead, project=queue.project, words=["A-5071"])
+    assert judges.work_off(run).state == "failed"
+    assert "otherwise by now, since what is hidden has changed" in run.error
+    assert model.heard == []
+    other = with_examples(actor=lead, setup=setup, examples=2)
+    assert [one["item"] for one in other.examples] == [one["item"] for one in setup.examples]
+    assert "A-5071" not in json.dumps(other.shown)
+    assert judges.work_off(judges.start(other, queue)).state == "finished"
+
+
+def test_what_an_expert_wrote_of_an_example_is_hidden_as_well(lead, queue, model):  # noqa: F811
+    setup = judges.judge(queue, criterion="authorised", examples=2)
+    set_masking(actor=lead, project=queue.project, words=["It opened an account"])
+    with pytest.raises(Conflict, match="otherwise by now"):
+        judges.start(setup, queue)
+
+
+def test_examples_are_chosen_while_nobody_makes_probes(lead, queue):
+    """Both lock the grader before they look, so that no family is shown to it and held against it."""
+    setup = judges.judge(queue, criterion="authorised")
+    with CaptureQueriesContext(connection) as caught:
+        with_examples(actor=lead, setup=setup, examples=2)
+    asked = [str(query["sql"]) for query in caught]
+    locked = next(at for at, sql in enumerate(asked) if "FOR NO KEY UPDATE" in sql and "goldsets_grader" in sql)
+    chosen = next(at for at, sql in enumerate(asked) if "goldsets_probe" in sql)
+    assert locked < chosen
 
 
 def test_gold_is_no_example(queue):
