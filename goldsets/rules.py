@@ -27,13 +27,18 @@ def can_approve(user: Any, project: Project) -> bool:
     return rules.has_perm("goldsets.approve_gold", user, project)
 
 
+def may_decide(user: Any, proposed_by: int) -> bool:
+    """Nobody decides on what they proposed themselves; `can_approve` says who else does."""
+    return bool(user.pk != proposed_by)
+
+
 def check_approval(user: Any, project: Project, proposed_by: int) -> None:
     """Nothing, or Forbidden with the reason. Who may not know of the project is stopped where the row is loaded."""
     if not can_approve(user, project):
         one = can(user, "view_project", project) and not has_one_lead(user, project)
         sentence = "Only leads approve gold."
         raise Forbidden(f"{sentence} An admin does where there is a single lead." if one else sentence)
-    if user.pk == proposed_by:
+    if not may_decide(user, proposed_by):
         raise Forbidden(
             "You proposed this yourself, so somebody else approves it: another lead, or an admin where there is a "
             "single lead."

@@ -11,6 +11,7 @@ from django.utils import timezone
 from goldsets.actions.standing import review_standings
 from goldsets.enums import GOLD_MOVES, GoldState, GoldVerb, KeySource, KeyState
 from goldsets.models import GoldItem, GoldKey, GoldPolicy
+from goldsets.queries.gold import PROPOSED_AS_GOLD, first_by_proposal
 from goldsets.queries.questions import STEPS_KIND, questions_of_item
 from goldsets.queries.values import criterion_of, labelled_in
 from goldsets.rules import check_approval
@@ -18,7 +19,7 @@ from goldsets.stats.matching import Expected, Value, read_expected
 from reviews.actions.adjudicating import decide_ahead
 from reviews.actions.events import record
 from reviews.actions.queueing import shuffle
-from reviews.actions.referring import put_first
+from reviews.actions.referring import mark_first
 from reviews.enums import Basis, CriterionKind, QueueItemState, Tie
 from reviews.errors import Conflict, Invalid
 from reviews.models import Criterion, Guideline, Queue, QueueItem
@@ -125,7 +126,7 @@ def start_gold(*, actor: Any, queue_item: QueueItem) -> GoldItem:
     gold.state, gold.retired_because = GoldState.PROPOSED, ""
     gold.save(update_fields=["state", "retired_because"])
     if queue_item.state != QueueItemState.SETTLED:
-        put_first(actor=actor, queue_item=queue_item, first=True)
+        mark_first(actor=actor, queue_item=queue_item, first=True, because=PROPOSED_AS_GOLD)
     return gold
 
 
@@ -340,7 +341,10 @@ def approve_gold(*, actor: Any, key: GoldKey) -> GoldItem:
 
 @transaction.atomic
 def decline_gold(*, actor: Any, key: GoldKey, reason: str = "") -> GoldItem:
-    """Refuse what somebody else proposed; what was in use before goes on."""
+    """Refuse what somebody else proposed; what was in use before goes on.
+
+    An item that the proposal put before others waits in its turn again.
+    """
     gold, key = _locked(key)
     check_approval(actor, gold.queue.project, key.proposed_by_id)
     _still_proposed(key)
@@ -350,6 +354,8 @@ def decline_gold(*, actor: Any, key: GoldKey, reason: str = "") -> GoldItem:
     if gold.state == GoldState.PROPOSED:
         gold.state, gold.retired_because = GoldState.DECLINED, reason.strip()
         gold.save(update_fields=["state", "retired_because"])
+        if first_by_proposal(gold.queue_item):
+            mark_first(actor=actor, queue_item=gold.queue_item, first=False)
     record(
         project=gold.queue.project_id,
         actor=actor,

@@ -18,12 +18,14 @@ from goldsets.stats.forecast import Forecast, forecast
 from goldsets.stats.items import LeakTest, discrimination, leak_test
 from goldsets.stats.matching import read_expected
 from goldsets.stats.proportion import wilson
-from reviews.enums import AssignmentState, Basis, CriterionKind, GateAnswer, QueueItemState, Role
-from reviews.models import Assignment, Criterion, Guideline, Membership, Project, Queue, QueueItem
+from reviews.enums import AssignmentState, Basis, CriterionKind, GateAnswer, QueueItemState, Role, Verb
+from reviews.models import Assignment, Criterion, Event, Guideline, Membership, Project, Queue, QueueItem
 from reviews.queries.items import with_words
 from reviews.stats.result import Estimate
 
 DAYS_BACK = 14
+# Why an item is decided before others, as its Event says.
+PROPOSED_AS_GOLD = "proposed as gold"
 
 
 @dataclass(frozen=True)
@@ -343,29 +345,47 @@ class Proposal:
 
 def proposals(queue: Queue) -> list[Proposal]:
     asked = questions_of(queue)
-    keys = GoldKey.objects.filter(gold_item__queue=queue, state=KeyState.PROPOSED).select_related(
+    return [_proposal(asked, key) for key in _proposed(queue).order_by("proposed_at", "pk")]
+
+
+def proposal(key: GoldKey) -> Proposal:
+    return _proposal(questions_of(key.gold_item.queue), key)
+
+
+def proposed_key(queue: Queue, uid: Any) -> GoldKey | None:
+    """A version that waits for a second person; None once it is decided."""
+    return _proposed(queue).filter(uid=uid).first()
+
+
+def _proposed(queue: Queue) -> QuerySet[GoldKey]:
+    return GoldKey.objects.filter(gold_item__queue=queue, state=KeyState.PROPOSED).select_related(
+        "gold_item__queue__rubric",
         "gold_item__queue_item__item__trajectory__task",
         "gold_item__queue_item__item__trajectory__policy",
         "gold_item__queue_item__item__task",
+        "gold_item__queue_item__item__task_version",
         "gold_item__key",
         "label",
         "guideline",
         "proposed_by",
     )
-    return [
-        Proposal(
-            key=key,
-            expects=_expects(asked, key.gold_item, key),
-            now=_expects(asked, key.gold_item, key.gold_item.key)
-            if key.gold_item.key and key.gold_item.state == GoldState.ACTIVE
-            else (),
-        )
-        for key in keys.order_by("proposed_at", "pk")
-    ]
+
+
+def _proposal(asked: Questions, key: GoldKey) -> Proposal:
+    gold = key.gold_item
+    in_use = gold.key if gold.state == GoldState.ACTIVE else None
+    return Proposal(key, _expects(asked, gold, key), _expects(asked, gold, in_use) if in_use else ())
 
 
 def proposal_count(queue: Queue) -> int:
     return GoldKey.objects.filter(gold_item__queue=queue, state=KeyState.PROPOSED).count()
+
+
+def first_by_proposal(queue_item: QueueItem) -> bool:
+    """Whether its proposal as gold is why the item is decided before others: nobody has said so before or since."""
+    said = Event.objects.filter(target_type=QueueItem._meta.model_name, target_id=queue_item.pk)
+    last = said.filter(verb=Verb.ITEM_PUT_FIRST).order_by("-pk").first()
+    return last is not None and last.data.get("because") == PROPOSED_AS_GOLD
 
 
 def to_approve(project: Project, person: Any) -> QuerySet[Queue]:

@@ -25,12 +25,13 @@ from goldsets.actions.importing_gold import MAX_BYTES, import_gold
 from goldsets.forms import FeedbackForm, GoldFileForm, RateForm
 from goldsets.models import GoldItem, GoldKey
 from goldsets.queries import gold as queries
-from goldsets.rules import can_approve, has_one_lead
+from goldsets.rules import can_approve, has_one_lead, may_decide
 from reviews.errors import AssayError, Conflict, Forbidden, Invalid, NotFound
 from reviews.forms import attempt
 from reviews.models import Queue, Trajectory
 from reviews.queries.judging import field_piece, item_context, picture_of, steps_window
 from reviews.queries.questions import notes_of
+from reviews.queries.reviewing import task_view
 from reviews.rules import has_no_admin
 from reviews.web.access import HtmxRequest, queue_for, queue_page
 from reviews.web.pages import group, is_uid, number, whole
@@ -155,7 +156,7 @@ def proposals(request: HttpRequest, uid: str) -> HttpResponse:
     queue = _for_approval(request, uid)
     rows = queries.proposals(queue)
     context = {
-        "rows": [(row, row.key.proposed_by_id != request.user.pk) for row in rows],
+        "rows": [(row, may_decide(request.user, row.key.proposed_by_id)) for row in rows],
         "one_lead": has_one_lead(request.user, queue.project),
     }
     return queue_page(request, "goldsets/gold_proposals.html", queue=queue, at="gold", **context)
@@ -169,21 +170,20 @@ def proposal(request: HttpRequest, uid: str, key_uid: str, place: int = 1) -> Ht
     queue = _for_approval(request, uid)
     if request.method == "POST":
         return _decide(request, queue, _key(queue, key_uid))
-    row = next((row for row in queries.proposals(queue) if str(row.key.uid) == str(key_uid)), None)
-    if row is None:
-        raise NotFound("There is no such proposal in this queue, or it was decided.")
-    item = row.key.gold_item.queue_item.item
-    run = _run_at(row.key, place)
+    key = _proposed(queue, key_uid)
+    item = key.gold_item.queue_item.item
+    run = _run_at(key, place)
     return queue_page(
         request,
         "goldsets/gold_proposal.html",
         queue=queue,
         at="gold",
-        row=row,
-        may_decide=row.key.proposed_by_id != request.user.pk,
+        row=queries.proposal(key),
+        may_decide=may_decide(request.user, key.proposed_by_id),
         item=item,
+        task=task_view(item, (), []),
         context=item_context(item),
-        notes=notes_of(row.key.guideline, item.policy),
+        notes=notes_of(key.guideline, item.policy),
         run=run,
         window=steps_window(run, at=number(request.GET.get("from"), 0) or None),
         run_url=_run_url(uid, key_uid, place),
@@ -210,7 +210,7 @@ def _decide(request: HttpRequest, queue: Queue, key: GoldKey) -> HttpResponse:
 @require_GET
 def proposal_steps(request: HttpRequest, uid: str, key_uid: str, place: int) -> HttpResponse:
     """More steps of the run, as far as the budget goes."""
-    run = _run_at(_key(_for_approval(request, uid), key_uid), place)
+    run = _run_at(_proposed(_for_approval(request, uid), key_uid), place)
     first, last = number(request.GET.get("from"), 1), number(request.GET.get("to"), 0) or None
     context = {"window": steps_window(run, first=first, last=last), "run_url": _run_url(uid, key_uid, place)}
     return render(request, "components/_steps.html", context)
@@ -221,7 +221,7 @@ def proposal_steps(request: HttpRequest, uid: str, key_uid: str, place: int) -> 
 @require_GET
 def proposal_field(request: HtmxRequest, uid: str, key_uid: str, place: int, position: int) -> HttpResponse:
     """More of one field that was folded."""
-    run = _run_at(_key(_for_approval(request, uid), key_uid), place)
+    run = _run_at(_proposed(_for_approval(request, uid), key_uid), place)
     path, start = request.GET.get("path", ""), number(request.GET.get("from"), 0)
     context = {
         "field": field_piece(run, number=position, path=path, start=start),
@@ -238,7 +238,7 @@ def proposal_image(
     request: HttpRequest, uid: str, key_uid: str, place: int, position: int, picture: int
 ) -> HttpResponse:
     """A picture of a step, of the type its bytes say."""
-    run = _run_at(_key(_for_approval(request, uid), key_uid), place)
+    run = _run_at(_proposed(_for_approval(request, uid), key_uid), place)
     media, content = picture_of(run, number=position, place=picture)
     return HttpResponse(content, content_type=media)
 
@@ -339,6 +339,13 @@ def _item(queue: Queue, gold_id: int) -> GoldItem:
     if item is None:
         raise NotFound("There is no such gold item in this queue.")
     return item
+
+
+def _proposed(queue: Queue, uid: str) -> GoldKey:
+    key = queries.proposed_key(queue, uid)
+    if key is None:
+        raise NotFound("There is no such proposal in this queue, or it was decided.")
+    return key
 
 
 def _key(queue: Queue, uid: str) -> GoldKey:

@@ -100,10 +100,14 @@ def take_back(*, actor: Any, queue_item: QueueItem) -> QueueItem:
 def put_first(*, actor: Any, queue_item: QueueItem, first: bool) -> None:
     """Say whether this item is decided before others, should it wait for a lead: more hangs on it than on them."""
     check(actor, "manage_queue", queue_item.queue.project)
+    mark_first(actor=actor, queue_item=queue_item, first=first)
+
+
+def mark_first(*, actor: Any, queue_item: QueueItem, first: bool, **why: Any) -> None:
+    """The same where it follows from another deed that the person may do. Call it in the transaction of that."""
     if QueueItem.objects.filter(pk=queue_item.pk).exclude(decide_first=first).update(decide_first=first):
-        record(
-            project=queue_item.queue.project_id, actor=actor, verb=Verb.ITEM_PUT_FIRST, target=queue_item, first=first
-        )
+        project = queue_item.queue.project_id
+        record(project=project, actor=actor, verb=Verb.ITEM_PUT_FIRST, target=queue_item, first=first, **why)
 
 
 @transaction.atomic

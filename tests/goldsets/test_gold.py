@@ -20,6 +20,7 @@ from goldsets.models import GoldItem, GoldKey
 from goldsets.queries.gold import candidates, gold_page, gold_pool
 from reviews.actions.adjudicating import adjudicate
 from reviews.actions.dealing import NothingToDeal, claim
+from reviews.actions.referring import put_first
 from reviews.actions.rubrics import write_guideline
 from reviews.enums import Basis, QueueItemState, Role, SettleRule
 from reviews.errors import Conflict, Forbidden, Invalid
@@ -317,6 +318,17 @@ def test_what_is_proposed_and_not_settled_is_decided_before_what_waited_longer(p
         for _item in range(2):
             judge(queue, person, make.passing(process=process))
     assert [found.queue_item for found in inbox(queue, make.lead_of(project)).rows] == [newer, older]
+
+
+def test_what_is_declined_waits_in_its_turn_again_unless_a_lead_put_it_first(project):
+    queue = make.queue(project, items=2, overlap=2)
+    by_proposal, by_the_lead = QueueItem.objects.filter(queue=queue).order_by("pk")
+    put_first(actor=make.lead_of(project), queue_item=by_the_lead, first=True)
+    imported(queue, row(by_proposal), row(by_the_lead))
+    assert set(queue.queue_items.values_list("decide_first", flat=True)) == {True}
+    for key in GoldKey.objects.all():
+        decline_gold(actor=make.second_of(project), key=key)
+    assert dict(queue.queue_items.values_list("pk", "decide_first")) == {by_proposal.pk: False, by_the_lead.pk: True}
 
 
 @pytest.mark.parametrize(

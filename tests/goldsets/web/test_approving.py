@@ -3,10 +3,13 @@
 import pytest
 from django.urls import reverse
 
-from goldsets.actions.gold import propose_gold
-from goldsets.enums import KeyState
+from goldsets.actions.gold import add_key, approve_gold, decline_gold, propose_gold, start_gold
+from goldsets.enums import KeySource, KeyState
 from reviews.enums import Role
+from reviews.models import QueueItem
+from reviews.task_review import task_review
 from tests import factories as make
+from tests.factories import tasks
 from tests.factories.furnished import desk
 from tests.reviews.web.test_judging import enter
 
@@ -89,10 +92,32 @@ def test_nobody_else_reads_a_run_by_its_proposal(made, key):
         assert client.get(place(key, "gold_proposal_run", place=1) + "steps/").status_code == status
 
 
-def test_a_proposal_that_was_decided_is_no_longer_there(made, key):
-    client = enter(make.second_of(made.project))
-    client.post(place(key), {"decision": "decline", "reason": "It is a riddle."})
-    assert client.get(place(key)).status_code == 404
+def test_the_proposer_reads_it_too_and_is_told_why_they_do_not_decide(made, key):
+    page = enter(made.lead).get(place(key)).content.decode()
+    assert "Nobody should miss this." in page
+    assert 'value="approve"' not in page
+
+
+@pytest.mark.parametrize("decide", [approve_gold, decline_gold])
+def test_nothing_of_the_run_is_read_by_a_proposal_that_was_decided(made, key, decide):
+    admin = make.second_of(made.project)
+    client, run = enter(admin), place(key, "gold_proposal_run", place=1)
+    read = [place(key), run, f"{run}steps/", f"{run}steps/1/field/?path=text&from=0"]
+    assert [client.get(address).status_code for address in read] == [200] * 4
+    decide(actor=admin, key=key)
+    assert [client.get(address).status_code for address in (*read, f"{run}steps/1/images/0/")] == [404] * 5
+
+
+def test_a_task_is_read_with_all_its_parts(project):
+    whole, lead = task_review(), make.lead_of(project)
+    rubric = {"item_kind": "task", "marks": whole["marks"]}
+    queue = make.queue(project, items=[tasks.task(project)], criteria=whole["criteria"], rubric=rubric)
+    gold = start_gold(actor=lead, queue_item=QueueItem.objects.get(queue=queue))
+    key = add_key(actor=lead, gold=gold, expected={}, guideline=queue.guideline, source=KeySource.IMPORT, note="")
+    page = enter(make.second_of(project)).get(place(key)).content.decode()
+    assert "finance is owned by d.marsh" in page
+    assert "Asks the owner before a right is given back." in page
+    assert "she can read it" in page
 
 
 def test_the_only_lead_is_told_who_approves(made):
