@@ -6,7 +6,8 @@ import rules
 
 from reviews.enums import Role
 from reviews.errors import Forbidden, NotFound
-from reviews.models import Membership, Project
+from reviews.models import Membership, Project, QueueItem
+from reviews.queries.own_work import own_work
 from reviews.queries.statements import ModelStatement
 
 MEMBERSHIP = ModelStatement(
@@ -118,3 +119,9 @@ def check(user: Any, permission: str, project: Project | None = None) -> None:
     if project is not None and not can(user, "view_project", project):
         raise NotFound("There is no such project, or you are not a member of it.")
     raise Forbidden(TABLE[permission][1])
+
+
+def check_not_own(user: Any, queue_item: QueueItem) -> None:
+    """Nothing, or Forbidden where the person judges the item, or has judged it, in this queue or in another."""
+    if own_work(user, queue_item.item_id).exists():
+        raise Forbidden("You judged this item yourself, so another lead settles it.")

@@ -15,7 +15,8 @@ from django.db.models.functions import Coalesce
 from goldsets.models import RationaleFlag, RationaleWatch
 from goldsets.reviewing.rationales import Rationale
 from reviews.enums import AssignmentState, CriterionKind, GateAnswer, QueueItemState
-from reviews.models import Assignment, Judgment, LabelValue, Queue, QueueItem, Rating
+from reviews.models import Judgment, LabelValue, Queue, QueueItem, Rating
+from reviews.queries.own_work import own_work
 from reviews.stats.proportion import wilson
 from reviews.stats.result import Estimate
 from reviews.task_review import DECISION, KEEP
@@ -128,8 +129,7 @@ def open_flags(queue: Queue) -> QuerySet[RationaleFlag]:
 def flags_for(queue: Queue, lead: Any) -> QuerySet[RationaleFlag]:
     """Those this lead may read."""
     there = QueueItem.objects.filter(queue=queue, item=OuterRef("judgment__item"))
-    in_hand = [AssignmentState.LEASED, AssignmentState.SUBMITTED]
-    own = Assignment.objects.filter(queue=queue, item=OuterRef("judgment__item"), rater=lead, state__in=in_hand)
+    own = own_work(lead, OuterRef("judgment__item"))
     flags = open_flags(queue).annotate(item_state=Subquery(there.values("state")[:1]))
     return flags.exclude(item_state=QueueItemState.COLLECTING).filter(~Exists(own))
 

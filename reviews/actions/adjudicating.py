@@ -42,15 +42,15 @@ from reviews.models import (
 from reviews.models.base import Said
 from reviews.queries.alike import MOST_ALIKE, batches
 from reviews.queries.disagreements import inbox, uncontested
+from reviews.queries.own_work import own_work
 from reviews.queries.payloads import values_given
 from reviews.queries.referrals import first_answer, open_referral
 from reviews.queries.resting import judgments_before_label
-from reviews.rules import check
+from reviews.rules import check, check_not_own
 from reviews.trajectories import jsontext
 
 KNOWN = {"gates", "criteria", "candidates", "steps", "failure", "reasons", "notes", "note", "ambiguous"}
 LONGEST_DRAFT = 200_000
-OWN = "You judged this item yourself, so another lead settles it."
 
 
 @transaction.atomic
@@ -72,7 +72,7 @@ def adjudicate(*, actor: Any, queue_item: QueueItem, payload: Any, seen_revision
     )
     if queue_item.state == QueueItemState.COLLECTING:
         raise Conflict("Judgments of this item are still coming in. It can be settled once they are complete.")
-    _refuse_own(actor, queue_item)
+    check_not_own(actor, queue_item)
     if seen_revision is not None and seen_revision != (queue_item.label.revision if queue_item.label else 0):
         raise Conflict("Somebody settled this item while you looked at it. Read their decision before you change it.")
     _check_referral(actor, queue_item)
@@ -83,12 +83,6 @@ def adjudicate(*, actor: Any, queue_item: QueueItem, payload: Any, seen_revision
     close_referral(queue_item)
     DecisionDraft.objects.filter(queue_item=queue_item, lead=actor).delete()
     return label
-
-
-def _refuse_own(actor: Any, queue_item: QueueItem) -> None:
-    """Raises Forbidden where the lead has judged the item, in this queue or in another."""
-    if Judgment.objects.filter(item=queue_item.item_id, rater=actor).exists():
-        raise Forbidden(OWN)
 
 
 def _check_referral(actor: Any, queue_item: QueueItem) -> None:
@@ -115,7 +109,7 @@ def answer_first(*, actor: Any, queue_item: QueueItem, payload: Any) -> FirstAns
         .select_related("queue__rubric", "item__trajectory", "label")
         .get(pk=queue_item.pk)
     )
-    _refuse_own(actor, queue_item)
+    check_not_own(actor, queue_item)
     if queue_item.state != QueueItemState.WAITING:
         raise Conflict("This item does not wait for a lead just now.")
     if first_answer(queue_item, actor):
@@ -166,7 +160,7 @@ def undo(*, actor: Any, queue_item: QueueItem, seen_revision: int | None = None)
     label = queue_item.label
     if label is None or label.adjudication is None or label.adjudication.undoes_id:
         raise Conflict("No lead's decision stands here that could be undone.")
-    _refuse_own(actor, queue_item)
+    check_not_own(actor, queue_item)
     if seen_revision is not None and seen_revision != label.revision:
         raise Conflict("Somebody decided this item while you looked at it. Read their decision before you undo it.")
     judgments = judgments_before_label(queue_item)
@@ -215,7 +209,8 @@ def _new_adjudication(actor: Any, queue_item: QueueItem, **fields: Any) -> Adjud
 def decide_ahead(*, actor: Any, queue_item: QueueItem, payload: Any) -> Label:
     """Settle an item that nobody has judged yet by what is known of it, so that no slot of it is dealt any more.
 
-    `payload` is as for `adjudicate`. Raises Forbidden, Invalid, or Conflict where a judgment has come in.
+    `payload` is as for `adjudicate`. Raises Forbidden, also where the actor judges it in another queue; Invalid; or
+    Conflict where a judgment has come in.
     """
     check(actor, "adjudicate", queue_item.queue.project)
     queue_item = (
@@ -225,6 +220,8 @@ def decide_ahead(*, actor: Any, queue_item: QueueItem, payload: Any) -> Label:
     )
     if Judgment.objects.filter(queue=queue_item.queue, item=queue_item.item).exists():
         raise Conflict("Somebody has judged this item by now. It settles by its judgments, or a lead decides it then.")
+    if own_work(actor, queue_item.item_id).exists():
+        raise Forbidden("Whoever says what is right here judged the item themselves. Another lead says it.")
     return _decide(actor, queue_item, payload, [])
 
 

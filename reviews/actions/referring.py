@@ -21,10 +21,10 @@ from reviews.actions.qualifying import require_qualification
 from reviews.actions.queueing import add_items, create_queue_like
 from reviews.actions.settling import settle
 from reviews.enums import QueueItemState, ReferralKind, Verb, WaitsFor
-from reviews.errors import Conflict, Forbidden, Invalid, NotFound
+from reviews.errors import Conflict, Invalid, NotFound
 from reviews.models import Assignment, Judgment, Queue, QueueItem, Referral, ReferralAnswer
 from reviews.queries.referrals import asked_raters, open_referral, other_leads
-from reviews.rules import check
+from reviews.rules import check, check_not_own
 
 TEXT_LENGTH = 2000
 NAME_LENGTH = 120
@@ -43,8 +43,7 @@ def refer(*, actor: Any, queue_item: QueueItem, kind: str, text: str, queue: str
         .select_related("queue__project", "queue__rubric", "queue__guideline", "queue__requires", "item")
         .get(pk=queue_item.pk)
     )
-    if Judgment.objects.filter(item=queue_item.item_id, rater=actor).exists():
-        raise Forbidden("You judged this item yourself, so another lead settles it.")
+    check_not_own(actor, queue_item)
     errors = {} if kind in ReferralKind.values else {"kind": f"Pass it on to one of {', '.join(ReferralKind.values)}."}
     words = text.strip().replace("\r\n", "\n") if isinstance(text, str) else ""
     if not 0 < len(words) <= TEXT_LENGTH or not storable(words):

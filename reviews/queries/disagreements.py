@@ -39,6 +39,7 @@ from reviews.queries.judging import (
     run_map,
     steps_window,
 )
+from reviews.queries.own_work import own_work
 from reviews.queries.payloads import payload_of, values_given
 from reviews.queries.referrals import ELSEWHERE, asked_by
 from reviews.queries.rubric_view import (
@@ -160,8 +161,7 @@ EVERYTHING = Filters()
 
 def inbox(queue: Queue, lead: Any, *, filters: Filters = EVERYTHING, only: Collection[int] | None = None) -> Inbox:
     """What waits for this lead; `only` has ids of items. A few queries, whatever the number of items."""
-    in_hand = [AssignmentState.LEASED, AssignmentState.SUBMITTED]
-    own = Assignment.objects.filter(rater=lead, item=OuterRef("item"), state__in=in_hand)
+    own = own_work(lead, OuterRef("item"))
     waiting = QueueItem.objects.filter(queue=queue, state=QueueItemState.WAITING)
     others = waiting.filter(~Exists(own), ~Exists(asked_by(lead))).select_related(
         "item__trajectory__task", "item__task"
@@ -707,9 +707,3 @@ def skips_of(queue_item: QueueItem) -> list[Assignment]:
             queue=queue_item.queue_id, item=queue_item.item_id, state=AssignmentState.SKIPPED
         ).order_by("ended_at")
     )
-
-
-def judged_by(queue_item: QueueItem, person: Any) -> bool:
-    """Whether the person judged the item, in whatever queue, or is judging it just now."""
-    in_hand = [AssignmentState.LEASED, AssignmentState.SUBMITTED]
-    return Assignment.objects.filter(item=queue_item.item_id, rater=person, state__in=in_hand).exists()

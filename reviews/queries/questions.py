@@ -230,8 +230,8 @@ def questions_of(project: Project) -> QuerySet[Question]:
 
 
 def _own(lead: Any) -> QuerySet[Assignment]:
-    """What of a question's item was dealt to the lead; one they skipped will not come to them again."""
-    dealt = Assignment.objects.filter(rater=lead, queue=OuterRef("queue"), item=OuterRef("assignment__item"))
+    """What of a question's item was dealt to the lead, in any queue; one they skipped will not come to them again."""
+    dealt = Assignment.objects.filter(rater=lead, item=OuterRef("assignment__item"))
     return dealt.exclude(state=AssignmentState.SKIPPED)
 
 

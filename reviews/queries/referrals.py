@@ -19,6 +19,7 @@ from reviews.models import (
     ReferralAnswer,
 )
 from reviews.queries.masking import title_of
+from reviews.queries.own_work import own_work
 
 # What no lead can decide for now.
 ELSEWHERE = (ReferralKind.RATERS, ReferralKind.APART, ReferralKind.OWN_QUEUE)
@@ -44,7 +45,7 @@ def asked_raters(queue_item: QueueItem) -> set[int]:
 def other_leads(queue_item: QueueItem, lead: Any) -> list[Membership]:
     """Who could decide it instead: active leads who have not judged it."""
     leads = Membership.objects.filter(project=queue_item.queue.project_id, role=Role.LEAD, active=True)
-    return list(leads.exclude(user=lead).exclude(user__in=asked_raters(queue_item)))
+    return list(leads.exclude(user=lead).filter(~Exists(own_work(OuterRef("user"), queue_item.item_id))))
 
 
 def other_queues(queue: Queue) -> QuerySet[Queue]:

@@ -34,6 +34,7 @@ from reviews.queries.questions import notes_of
 from reviews.queries.referrals import decision_draft, first_answer, open_referral, other_queues, referrals_of, undoable
 from reviews.queries.resting import judgments_before_label
 from reviews.queries.reviewing import task_view
+from reviews.rules import check_not_own
 from reviews.visibility import Phase, Thing, Viewer, visible
 from reviews.web import preferring
 from reviews.web.access import HtmxRequest, May, queue_for, queue_page
@@ -319,8 +320,7 @@ def _is_ambiguous(queue_item: QueueItem, given: dict[str, Any] | None) -> bool:
 
 def _may_decide(request: HtmxRequest, queue_item: QueueItem) -> None:
     """Say at once what the action would refuse in the end."""
-    if queries.judged_by(queue_item, request.user):
-        raise Forbidden("You judged this item yourself, so another lead settles it.")
+    check_not_own(request.user, queue_item)
     if queue_item.state == QueueItemState.COLLECTING:
         raise Conflict("Judgments of this item are still coming in. It can be settled once they are complete.")
 

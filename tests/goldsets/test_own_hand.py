@@ -5,15 +5,20 @@ import pytest
 from goldsets.actions.gold import approve_gold, propose_gold, set_gold_rate
 from goldsets.actions.probes import check_probe, make_probes
 from goldsets.actions.standing import change_standing
-from goldsets.models import GoldItem, GoldPlacement
+from goldsets.models import GoldItem, GoldPlacement, RationaleFlag
 from goldsets.queries.graders import scores_of_version
 from goldsets.queries.probes import next_to_check
+from goldsets.queries.rationales import flags_for
 from reviews.actions.adjudicating import adjudicate, decide_ahead, undo
 from reviews.actions.dealing import claim
+from reviews.actions.judging import submit as submit_judgment
+from reviews.actions.questions import ask
 from reviews.actions.queueing import add_items
+from reviews.actions.referring import refer
 from reviews.errors import Conflict, Forbidden
 from reviews.models import Event, QueueItem
 from reviews.queries.disagreements import inbox, names_are_open
+from reviews.queries.questions import questions_for
 from tests import factories as make
 from tests.factories import graders
 from tests.factories.furnished import judge as submit
@@ -66,6 +71,35 @@ def test_a_lead_who_judged_an_item_settles_it_in_no_queue(project, lead):
     assert inbox(again, lead).rows == []
     answer = by(lead).post("/api/v1/adjudications/", {"queue_item": row.uid, **make.passing()}, format="json")
     assert answer.status_code == 403
+
+
+def test_what_a_lead_judged_elsewhere_is_not_listed_for_them_to_decide_answer_or_look_at(project, lead, second):
+    """Lea judged the item in one queue; it waits in another, with a question and a rationale that was flagged."""
+    here = make.queue(project, items=1, overlap=1)
+    judge(here, lead, make.passing())
+    there = make.queue(project, items=[here.queue_items.get().item], overlap=1, settle_rule="lead")
+    alice = make.expert(project, "Alice")
+    mine = claim(actor=alice, queue=there)
+    ask(actor=alice, uid=mine.uid, about="item", text="What is late?")
+    said = submit_judgment(actor=alice, uid=mine.uid, payload=make.failing(), idempotency_key="one").judgment
+    RationaleFlag.objects.create(judgment=said, probability=0.9, fitted=50, families=5)
+    found = {}
+    for reader in (lead, second):
+        listed = by(reader).get(f"/api/v1/queues/{there.uid}/disagreements/").json()["results"]
+        found[reader] = (len(listed), questions_for(project, reader).count(), flags_for(there, reader).count())
+    assert found == {lead: (0, 0, 0), second: (1, 1, 1)}
+    with pytest.raises(Conflict, match="No other lead"):
+        refer(actor=second, queue_item=there.queue_items.get(), kind="second_lead", text="I know the requester.")
+
+
+def test_a_lead_who_judged_an_item_says_ahead_of_its_raters_in_no_queue(project, lead, second):
+    here = make.queue(project, items=1, overlap=1)
+    judge(here, lead, make.passing())
+    row = make.queue(project, items=[here.queue_items.get().item], overlap=1).queue_items.get()
+    decision = {name: make.passing()[name] for name in ("gates", "criteria")}
+    with pytest.raises(Forbidden, match="judged the item themselves"):
+        decide_ahead(actor=lead, queue_item=row, payload=decision)
+    assert decide_ahead(actor=second, queue_item=row, payload=decision)
 
 
 def test_who_decided_and_took_it_back_decides_with_names_open(project, lead):
