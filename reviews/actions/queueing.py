@@ -270,7 +270,7 @@ DRAW_PLACES = """
     WITH waiting AS MATERIALIZED (
         SELECT item.id, floor(random() * %(places)s)::bigint AS place
         FROM reviews_queueitem item
-        WHERE item.queue_id = %(queue)s AND item.priority IS NULL
+        WHERE item.queue_id = %(queue)s AND coalesce(item.priority, 0) = 0
           AND EXISTS (SELECT FROM reviews_slot slot WHERE slot.queue_item_id = item.id AND slot.state = 'open')
     )
     UPDATE reviews_slot slot SET place = waiting.place

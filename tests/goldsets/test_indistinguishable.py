@@ -4,9 +4,11 @@ import json
 import random
 import time
 from datetime import datetime
+from importlib import import_module
 
 import numpy as np
 import pytest
+from django.db import connection
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -16,8 +18,9 @@ from goldsets.models import GoldPlacement
 from reviews.actions.dealing import claim
 from reviews.actions.judging import submit
 from reviews.actions.queueing import add_items
+from reviews.actions.routing import create_rule
 from reviews.actions.settling import settle_marked
-from reviews.models import Event, QueueItem, Slot
+from reviews.models import Event, Queue, QueueItem, Slot
 from reviews.trajectories.schema import Step
 from tests import factories as make
 from tests.reviews.api.talking import by
@@ -160,6 +163,17 @@ def test_a_number_that_grows_does_not_tell_gold():
     assert sum(plain) / len(plain) > 0.5
 
 
+def migrated(queue):
+    """As it was left by the migration that shuffled queues with gold in them, and by the one that came after."""
+    Queue.objects.filter(pk=queue.pk).update(order="shuffled")
+    with connection.cursor() as cursor:
+        cursor.execute(import_module("goldsets.migrations.0022_shuffle_what_rules_brought").DRAW_PLACES)
+
+
+def mixed_with_gold(queue):
+    set_gold_rate(actor=queue.created_by, queue=queue, rate=RATE)
+
+
 def test_a_queue_in_order_of_arrival_is_shuffled_once_gold_is_mixed_in():
     project, items = numbered(30)
     queue = make.queue(project, items=items, overlap=2)
@@ -178,6 +192,37 @@ def test_a_queue_in_order_of_arrival_is_shuffled_once_gold_is_mixed_in():
     assert Event.objects.get(verb="queue.changed").data == {"order": "shuffled"}
     set_gold_rate(actor=lead, queue=queue, rate="0.2")
     assert in_turn(queue) == turn
+
+
+@pytest.mark.parametrize("shuffled_by", [mixed_with_gold, migrated])
+def test_what_rules_brought_to_take_its_turn_is_shuffled_too_and_what_they_put_in_front_is_not(shuffled_by):
+    project, items = numbered(24)
+    lead = make.lead_of(project)
+    queue = make.queue(project, items=items[:2], overlap=2)
+    ordinary, urgent = (
+        create_rule(actor=lead, project=project, queue=queue, name=name, priority=priority)
+        for name, priority in (("All", 0), ("Urgent", 5))
+    )
+    add_items(actor=lead, queue=queue, items=items[2:22], rule=ordinary)
+    add_items(actor=lead, queue=queue, items=items[22:], rule=urgent)
+    arrived = [item.pk for item in (*items[22:], *items[:22])]
+    assert in_turn(queue) == arrived
+    shuffled_by(queue)
+    turn = in_turn(queue)
+    brought = [item.pk for item in items[2:22]]
+    assert sorted(turn) == sorted(arrived)
+    assert turn[:2] == arrived[:2]
+    assert [pk for pk in turn if pk in brought] != brought
+    assert all(slots.values("place").distinct().count() == 1 for slots in waiting(queue))
+
+
+def test_what_a_rule_brings_into_a_shuffled_queue_gets_a_place_that_is_drawn():
+    project, items = numbered(20)
+    lead = make.lead_of(project)
+    queue = make.queue(project, items=0, overlap=2, order="shuffled")
+    ordinary = create_rule(actor=lead, project=project, queue=queue, name="All", priority=0)
+    add_items(actor=lead, queue=queue, items=items, rule=ordinary)
+    assert in_turn(queue) != [item.pk for item in items]
 
 
 def in_turn(queue):
