@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from goldsets.enums import GoldVerb
 from reviews.models import Event
+from reviews.queries.holding import held
 
 # No deed is under way while so many others end.
 LATEST = 1_000
@@ -90,9 +91,5 @@ def takes_the_count(key: str) -> bool:
 @contextmanager
 def alone(key: str) -> Iterator[bool]:
     """Whether nobody else counts it at the moment; two at once would only slow each other."""
-    mine = bool(cache.add(f"{key}-counting", True, COUNTED_WITHIN))
-    try:
+    with held(f"{key}-counting", seconds=COUNTED_WITHIN) as mine:
         yield mine
-    finally:
-        if mine:
-            cache.delete(f"{key}-counting")

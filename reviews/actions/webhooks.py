@@ -10,8 +10,8 @@ import time
 from datetime import datetime, timedelta
 from typing import Any
 
+import structlog
 from django.conf import settings
-from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
 
@@ -20,8 +20,11 @@ from reviews.enums import DeliveryState, Verb
 from reviews.errors import Conflict, Invalid
 from reviews.models import Delivery, DeliveryTry, Project, Webhook
 from reviews.outgoing import BACK_OFF, PATIENCE, Answer, NotSent, post, problem_with_url, signature
-from reviews.queries.webhooks import described, due_deliveries, names_of_events
+from reviews.queries.holding import held
+from reviews.queries.webhooks import described, names_of_events, next_due
 from reviews.rules import check
+
+log = structlog.get_logger(__name__)
 
 MOST_WEBHOOKS = 20
 # Whoever sends holds this; seconds for which one worker sends before it does something else.
@@ -85,18 +88,18 @@ def replay(*, actor: Any, delivery: Delivery) -> Delivery:
 def send_due() -> int:
     """Send what is due, one after another, for `ROUND` seconds or a little longer; 0 where another worker is at it.
 
-    A receiver who does not answer costs `PATIENCE` seconds once: what else is due to them waits for the next try too.
+    A receiver who does not answer costs `PATIENCE` seconds once: what else is due to them waits a little. A delivery
+    that breaks holds up no other either; it comes again once it is held no more.
     """
-    if not cache.add(SENDING, True, ROUND + 2 * PATIENCE):
-        return 0
-    try:
+    with held(SENDING, seconds=ROUND + 2 * PATIENCE) as mine:
         until, sent = time.monotonic() + ROUND, 0
-        while time.monotonic() < until and (due := due_deliveries(timezone.now(), most=1)):
-            deliver(delivery_id=due[0], now=timezone.now())
+        while mine and time.monotonic() < until and (due := next_due(timezone.now())):
+            try:
+                deliver(delivery_id=due, now=timezone.now())
+            except Exception:
+                log.exception("webhooks.delivery_broke", delivery=due)
             sent += 1
         return sent
-    finally:
-        cache.delete(SENDING)
 
 
 def deliver(*, delivery_id: int, now: datetime) -> DeliveryTry | None:
@@ -153,7 +156,7 @@ def _noted(delivery: Delivery, answer: Answer | None, problem: str) -> DeliveryT
         rows.update(state=DeliveryState.GIVEN_UP)
     if answer is None:
         others = Delivery.objects.filter(webhook=delivery.webhook, state=DeliveryState.WAITING)
-        again = timezone.now() + timedelta(seconds=BACK_OFF[min(tries, len(BACK_OFF) - 1)])
+        again = timezone.now() + timedelta(seconds=BACK_OFF[1])
         others.filter(due_at__lte=timezone.now()).update(due_at=again)
     return made
 

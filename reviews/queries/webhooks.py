@@ -51,9 +51,10 @@ def delivery_by_uid(uid: Any) -> Delivery | None:
     return Delivery.objects.select_related("webhook__project", "event").filter(uid=uid).first()
 
 
-def due_deliveries(now: datetime, *, most: int = 500) -> list[int]:
+def next_due(now: datetime) -> int | None:
+    """The id of the delivery that has been due the longest."""
     due = Delivery.objects.filter(state=DeliveryState.WAITING, due_at__lte=now).order_by("due_at")
-    return list(due.values_list("pk", flat=True)[:most])
+    return due.values_list("pk", flat=True).first()
 
 
 def described(delivery: Delivery) -> dict[str, Any]:

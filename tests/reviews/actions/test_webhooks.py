@@ -16,9 +16,9 @@ from reviews.actions.pausing import pause_rater
 from reviews.actions.webhooks import SENDING, change_webhook, create_webhook, deliver, replay, send_due
 from reviews.enums import DeliveryState
 from reviews.errors import Conflict, Forbidden, Invalid
-from reviews.models import Delivery, DeliveryTry
+from reviews.models import Delivery, DeliveryTry, Event
 from reviews.outgoing import BACK_OFF, verified
-from reviews.queries.webhooks import due_deliveries
+from reviews.queries.holding import held
 from tests import factories as make
 from tests.factories.furnished import judge
 from tests.reviews.api.talking import by
@@ -54,7 +54,8 @@ def settle_one(project):
 def send(when=None):
     """Everything that is due, as the worker sends it."""
     now = when or timezone.now()
-    return [deliver(delivery_id=key, now=now) for key in due_deliveries(now)]
+    due = list(Delivery.objects.filter(state=DeliveryState.WAITING, due_at__lte=now).order_by("due_at"))
+    return [deliver(delivery_id=delivery.pk, now=now) for delivery in due]
 
 
 def test_a_settled_label_is_told_with_a_signature_that_holds(project, lead, receiver):
@@ -123,6 +124,43 @@ def test_a_receiver_who_does_not_answer_is_tried_once_and_holds_up_nobody(projec
     assert len(receiver.heard) == 3
     assert Delivery.objects.filter(state=DeliveryState.WAITING, due_at__gt=timezone.now()).count() == 3
     assert send_due() == 0
+
+
+def test_others_for_a_receiver_who_did_not_answer_wait_a_minute_however_often_the_first_was_tried(project, lead, receiver):
+    with receiving() as gone:
+        told(project, lead, gone)
+    settle_one(project)
+    first = Delivery.objects.get()
+    for number in range(1, len(BACK_OFF) + 1):
+        DeliveryTry.objects.create(delivery=first, number=number, status=500)
+    settle_one(project)
+    assert send_due() == 1
+    second = Delivery.objects.exclude(pk=first.pk).get()
+    assert 0 < (second.due_at - timezone.now()).total_seconds() <= 60
+
+
+def test_a_delivery_that_breaks_holds_up_no_other(project, lead, receiver):
+    """The item that its event tells of is gone."""
+    webhook = told(project, lead, receiver)
+    event = Event.objects.create(project=project, verb="label.settled", target_type="queueitem", target_id=10**9)
+    Delivery.objects.create(webhook=webhook, event=event, name="label.settled")
+    settle_one(project)
+    assert send_due() == 2
+    assert len(receiver.heard) == 1
+    assert Delivery.objects.get(event=event).state == DeliveryState.WAITING
+
+
+def test_whoever_is_late_leaves_alone_what_another_holds_by_now():
+    with held("one-at-a-time", seconds=60) as mine:
+        assert mine
+        cache.set("one-at-a-time", "somebody else", 60)
+    assert cache.get("one-at-a-time") == "somebody else"
+    with held("one-at-a-time", seconds=60) as mine:
+        assert not mine
+    cache.delete("one-at-a-time")
+    with held("one-at-a-time", seconds=60) as mine:
+        assert mine
+    assert cache.get("one-at-a-time") is None
 
 
 def test_one_worker_at_a_time_sends_so_that_others_settle(project, lead, receiver):
