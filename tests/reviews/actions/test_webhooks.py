@@ -126,7 +126,9 @@ def test_a_receiver_who_does_not_answer_is_tried_once_and_holds_up_nobody(projec
     assert send_due() == 0
 
 
-def test_others_for_a_receiver_who_did_not_answer_wait_a_minute_however_often_the_first_was_tried(project, lead, receiver):
+def test_others_for_a_receiver_who_did_not_answer_wait_a_minute_however_often_the_first_was_tried(
+    project, lead, receiver
+):
     with receiving() as gone:
         told(project, lead, gone)
     settle_one(project)
