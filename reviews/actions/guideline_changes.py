@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 
 from reviews.actions.events import record
-from reviews.actions.queueing import add_items, create_queue
+from reviews.actions.queueing import add_items, create_queue_like
 from reviews.actions.rubrics import write_guideline
 from reviews.enums import Verb
 from reviews.errors import Conflict, Invalid
@@ -62,7 +62,7 @@ def try_change(*, actor: Any, change: GuidelineChange, sample: int) -> Guideline
     check(actor, "manage_queue", change.base.project)
     change = (
         GuidelineChange.objects.select_for_update(of=("self",))
-        .select_related("base__project", "queue__rubric")
+        .select_related("base__project", "queue__project", "queue__rubric", "queue__requires")
         .get(pk=change.pk)
     )
     if change.trial_id:
@@ -74,18 +74,8 @@ def try_change(*, actor: Any, change: GuidelineChange, sample: int) -> Guideline
     if type(sample) is not int or not 1 <= sample <= len(touched):
         raise Invalid({"sample": f"Try it on 1 to {len(touched)} of the items."})
     guideline = write_guideline(actor=actor, project=base.project, name=base.name, text=change.text)
-    trial = create_queue(
-        actor=actor,
-        project=base.project,
-        name=f"{queue.name[:80]}, guideline {guideline.version} tried",
-        rubric=queue.rubric,
-        guideline=guideline,
-        overlap=max(queue.overlap, 2),
-        lease_minutes=queue.lease_minutes,
-        order=queue.order,
-        settle_rule=queue.settle_rule,
-        shows_prelabel=queue.shows_prelabel,
-    )
+    name = f"{queue.name[:80]}, guideline {guideline.version} tried"
+    trial = create_queue_like(actor=actor, queue=queue, name=name, guideline=guideline, least_overlap=2)
     drawn = random.Random(str(change.uid)).sample(touched, sample)  # noqa: S311 - to be repeated, not to be guessed
     add_items(actor=actor, queue=trial, items=[row.item for row in sorted(drawn, key=lambda row: row.pk)])
     GuidelineChange.objects.filter(pk=change.pk).update(guideline=guideline, trial=trial)

@@ -11,6 +11,7 @@ from django.utils.text import slugify
 from reviews.actions.domains import read_domains
 from reviews.actions.events import record
 from reviews.actions.own_criteria import clashing
+from reviews.actions.qualifying import require_qualification
 from reviews.enums import QUEUE_MOVES, QueueOrder, QueueState, SettleRule, SlotState, Verb
 from reviews.errors import Conflict, Invalid
 from reviews.models import ArrivalRule, Guideline, Item, Project, Queue, QueueItem, RaterCursor, Rubric, Slot
@@ -111,12 +112,26 @@ SETTINGS = (
 )
 
 
+@transaction.atomic
 def create_queue_like(
-    *, actor: Any, queue: Queue, name: str, rubric: Rubric | None = None, guideline: Guideline | None = None
+    *,
+    actor: Any,
+    queue: Queue,
+    name: str,
+    rubric: Rubric | None = None,
+    guideline: Guideline | None = None,
+    least_overlap: int = 1,
 ) -> Queue:
-    """A new, open queue that is set up as this one is. Raises what `create_queue` raises."""
+    """A new, open queue that is set up as this one is and asks for the same qualification.
+
+    Where fewer are asked than `least_overlap`, so many are. Raises what `create_queue` raises.
+    """
     settings = {field: getattr(queue, field) for field in SETTINGS}
-    return create_queue(
+    if queue.overlap < least_overlap:
+        settings["overlap"] = least_overlap
+        if queue.overlap_cap <= least_overlap:
+            settings |= {"overlap_cap": 0, "sure_from": 0}
+    made = create_queue(
         actor=actor,
         project=queue.project,
         name=name,
@@ -124,6 +139,7 @@ def create_queue_like(
         guideline=guideline or queue.guideline,
         **settings,
     )
+    return require_qualification(actor=actor, queue=made, qualification=queue.requires)
 
 
 @transaction.atomic

@@ -17,7 +17,6 @@ from django.utils import timezone
 from reviews.actions.events import record
 from reviews.actions.labelling import look_again
 from reviews.actions.payloads import storable
-from reviews.actions.qualifying import require_qualification
 from reviews.actions.queueing import add_items, create_queue_like
 from reviews.actions.settling import settle
 from reviews.enums import QueueItemState, ReferralKind, Verb, WaitsFor
@@ -74,8 +73,6 @@ def _split_out(actor: Any, queue_item: QueueItem, name: str) -> Queue:
     into = Queue.objects.filter(project=here.project_id, name=name).order_by("pk").first()
     if into is None:
         into = create_queue_like(actor=actor, queue=here, name=name)
-        if here.requires:
-            require_qualification(actor=actor, queue=into, qualification=here.requires)
     if not add_items(actor=actor, queue=into, items=[queue_item.item]):
         raise Conflict(f"“{name}” has this item already, or its rubric is not for it.", field="queue")
     return into

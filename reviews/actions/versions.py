@@ -6,12 +6,12 @@ from typing import Any
 from django.db import transaction
 
 from reviews.actions.events import record
-from reviews.actions.qualifying import require_qualification
 from reviews.actions.queueing import add_items, create_queue_like
 from reviews.actions.routing import change_rule
 from reviews.enums import AssignmentState, QueueItemState, QueueState, Verb
 from reviews.errors import Conflict, Invalid
-from reviews.models import Assignment, Guideline, Item, Judgment, Queue, Rubric
+from reviews.models import Assignment, Guideline, Judgment, Queue, Rubric
+from reviews.queries.referrals import LAID_ASIDE
 from reviews.rules import check
 
 
@@ -46,9 +46,9 @@ def succeed_queue(
 ) -> Queue:
     """A new queue by another version with what this one has not settled; this one is closed.
 
-    The new one is set up as this one was, asks for the same qualification, and gets what the rules on arrival sent
-    here. Judgments stay where they were made: under the version that asked for them. Raises Conflict where there is
-    nothing to take over, or the new queue is there already.
+    What was set apart or split out stays behind. The new one is set up as this one was, asks for the same
+    qualification, and gets what the rules on arrival sent here. Judgments stay where they were made: under the version
+    that asked for them. Raises Conflict where there is nothing to take over, or the new queue is there already.
     """
     check(actor, "manage_queue", queue.project)
     queue = (
@@ -57,16 +57,14 @@ def succeed_queue(
     by_rubric, by_guideline = _versions(queue, rubric, guideline)
     if queue.state == QueueState.CLOSED:
         raise Conflict("This queue is closed. Open it again to take over what it left unfinished.")
-    unfinished = Item.objects.filter(queue_items__queue=queue).exclude(
-        queue_items__in=queue.queue_items.filter(state=QueueItemState.SETTLED)
-    )
-    items = list(unfinished.order_by("queue_items__pk").distinct())
+    unfinished = queue.queue_items.exclude(state=QueueItemState.SETTLED).exclude(waits_for__in=LAID_ASIDE)
+    items = [row.item for row in unfinished.select_related("item").order_by("pk")]
     if not items:
-        raise Conflict("Everything in this queue is settled. There is nothing to take over.")
-    name = f"{queue.name[:80]}, {f'version {rubric.version}' if rubric else f'guideline {by_guideline.version}'}"
+        raise Conflict("Everything in this queue is settled, set apart or split out. There is nothing to take over.")
+    by = [f"version {rubric.version}"] if rubric else []
+    by += [f"guideline {guideline.version}"] if guideline else []
+    name = ", ".join([queue.name[:80], *by])
     made = create_queue_like(actor=actor, queue=queue, name=name, rubric=by_rubric, guideline=by_guideline)
-    if queue.requires:
-        require_qualification(actor=actor, queue=made, qualification=queue.requires)
     for rule in queue.arrival_rules.filter(active=True):
         change_rule(actor=actor, rule=rule, queue=made)
     add_items(actor=actor, queue=made, items=items)

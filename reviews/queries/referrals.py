@@ -23,6 +23,8 @@ from reviews.queries.own_work import own_work
 
 # What no lead can decide for now.
 ELSEWHERE = (ReferralKind.RATERS, ReferralKind.APART, ReferralKind.OWN_QUEUE)
+# What is not to be judged where it lies, until somebody takes it back.
+LAID_ASIDE = (ReferralKind.APART, ReferralKind.OWN_QUEUE)
 
 
 def open_referral(queue_item: QueueItem) -> Referral | None:

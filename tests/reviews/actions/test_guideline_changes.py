@@ -8,7 +8,7 @@ from reviews.actions.guideline_changes import draft_change, try_change
 from reviews.actions.rubrics import write_guideline
 from reviews.enums import QueueItemState
 from reviews.errors import Conflict, Forbidden, Invalid
-from reviews.models import Guideline, Label, QueueItem
+from reviews.models import Guideline, Label, Queue, QueueItem
 from reviews.queries.guideline_causes import causes, change_page
 from tests import factories as make
 from tests.factories.furnished import judge
@@ -91,6 +91,14 @@ def test_a_change_is_tried_on_a_sample_and_what_was_judged_before_stays(lead, qu
     assert "+A refund is late after ten days." in page.diff
     shown = enter(lead).get(reverse("reviews:guideline_change", args=[queue.project.slug, change.uid]))
     assert "Agreement before and after" in shown.content.decode()
+
+
+@pytest.mark.parametrize(("asked", "cap", "told"), [(2, 3, (2, 3, 0.9)), (1, 4, (2, 4, 0.9)), (1, 2, (2, 0, 0))])
+def test_a_change_is_tried_in_a_queue_set_up_as_its_own_in_which_two_at_least_are_asked(lead, queue, asked, cap, told):
+    Queue.objects.filter(pk=queue.pk).update(overlap=asked, overlap_cap=cap, sure_from=0.9, domains=["law"])
+    trial = try_change(actor=lead, change=draft(lead, queue), sample=1).trial
+    assert (trial.overlap, trial.overlap_cap, trial.sure_from) == told
+    assert trial.domains == ["law"]
 
 
 def test_a_change_is_tried_once_and_on_the_latest_version_alone(lead, queue):

@@ -3,6 +3,7 @@
 import pytest
 
 from reviews.actions.dealing import claim
+from reviews.actions.referring import refer
 from reviews.actions.routing import create_rule, remove_rule
 from reviews.actions.rubrics import write_guideline, write_rubric
 from reviews.actions.versions import move_queue, succeed_queue
@@ -108,6 +109,25 @@ def test_what_is_unfinished_goes_to_a_new_queue_and_judgments_stay(project, lea)
     assert Event.objects.get(verb="queue.succeeded").data["items"] == 2
     with pytest.raises(Conflict, match="closed"):
         succeed_queue(actor=lea, queue=queue, rubric=after)
+
+
+def test_what_was_set_apart_or_split_out_stays_behind(project, lea):
+    queue = make.queue(project, items=4, overlap=1, settle_rule="lead")
+    judge(queue, make.expert(project, "Alice"), times=3)
+    apart, split, left, open_still = queue.queue_items.order_by("pk")
+    refer(actor=lea, queue_item=apart, kind="apart", text="The run is cut off.")
+    refer(actor=lea, queue_item=split, kind="own_queue", text="It is about a loan.", queue="Loans")
+    after = next_version(queue)
+    assert {work.queue: work.unfinished for work in open_work(project, queue.rubric.name, but=after)}[queue] == 2
+    made = succeed_queue(actor=lea, queue=queue, rubric=after)
+    assert [row.item for row in made.queue_items.order_by("pk")] == [left.item, open_still.item]
+
+
+def test_where_rubric_and_guideline_change_the_new_queue_is_named_by_both(project, lea):
+    queue = make.queue(project, items=2)
+    text = write_guideline(actor=lea, project=project, name=queue.guideline.name, text="Money moves with a yes.")
+    made = succeed_queue(actor=lea, queue=queue, rubric=next_version(queue), guideline=text)
+    assert made.name == f"{queue.name}, version {made.rubric.version}, guideline {text.version}"
 
 
 def test_a_guideline_takes_over_as_a_rubric_does(project, lea):
