@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
 
-from reviews.enums import AssignmentState, Purpose, QueueItemState, Role, Verb
+from reviews.enums import AssignmentState, Purpose, QueueItemState, Role, Verb, WaitsFor
 from reviews.models import (
     Assignment,
     Candidate,
@@ -95,9 +95,14 @@ def held_by(person: Any) -> Q:
     )
 
 
+def _unsettled() -> QuerySet[QueueItem]:
+    """Where something is still to be said of an item. What was split out is settled in the queue it went into."""
+    return QueueItem.objects.exclude(state=QueueItemState.SETTLED).exclude(waits_for=WaitsFor.OWN_QUEUE)
+
+
 def _open_places() -> Q:
     """Whether the item still waits for judgments or a decision, by itself or in or through a comparison."""
-    places = QueueItem.objects.exclude(state=QueueItemState.SETTLED)
+    places = _unsettled()
     return (
         Q(Exists(places.filter(item=OuterRef("pk"))))
         | Q(Exists(places.filter(item__candidates__trajectory=OuterRef("trajectory"))))
@@ -187,7 +192,7 @@ def labels_of(project: Project, *, reader: Any) -> QuerySet[Label]:
     """Labels with their values and versions; not those of an item that the reader is judging just now."""
     held = Assignment.objects.filter(rater=reader, state=AssignmentState.LEASED, item=OuterRef("item"))
     standing = QueueItem.objects.filter(label=OuterRef("pk"))
-    still_open = QueueItem.objects.filter(item=OuterRef("item")).exclude(state=QueueItemState.SETTLED)
+    still_open = _unsettled().filter(item=OuterRef("item"))
     return (
         Label.objects.filter(queue__project=project)
         .exclude(Exists(held))

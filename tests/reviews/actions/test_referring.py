@@ -14,6 +14,7 @@ from reviews.actions.adjudicating import adjudicate, answer_first, undo
 from reviews.actions.correcting import correct
 from reviews.actions.queueing import add_items, change_queue
 from reviews.actions.referring import answer_referral, refer, take_back
+from reviews.actions.settling import settle_marked
 from reviews.enums import QueueItemState, Role
 from reviews.errors import Conflict, Forbidden, Invalid, NotFound
 from reviews.models import Assignment, DecisionDraft, Event, FirstAnswer, Label
@@ -176,6 +177,21 @@ def test_what_is_like_it_goes_into_the_same_queue_and_nothing_goes_in_twice(queu
         assert list(refused.value.errors) == ["queue"]
     row.refresh_from_db()
     assert row.waits_for == "disagreement"
+
+
+def test_what_is_settled_where_it_was_split_out_to_is_settled(queue, lead, row):
+    """Its outcome and its model are shown, as those of an item that is in one queue alone."""
+    into = split_out(lead, row).queue
+    places = [f"/api/v1/items/{row.item.uid}/", f"/api/v1/labels/?project={queue.project.slug}"]
+    assert "outcome" not in by(lead).get(places[0]).json()
+    for name in ("Dora", "Ed"):
+        judge(into, make.expert(queue.project, name), make.passing())
+    settle_marked()
+    item, labels = (by(lead).get(place).json() for place in places)
+    assert "outcome" in item
+    assert ["model" in label["versions"] for label in labels["results"]] == [True]
+    take_back(actor=lead, queue_item=row)
+    assert "outcome" not in by(lead).get(places[0]).json()
 
 
 def test_a_lead_splits_an_item_out_by_page_api_and_command(queue, lead, row):
