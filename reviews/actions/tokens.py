@@ -13,7 +13,7 @@ from knox.models import AuthToken
 
 from reviews.actions.events import record
 from reviews.enums import Role, Verb
-from reviews.errors import Invalid, NotFound
+from reviews.errors import Forbidden, Invalid, NotFound
 from reviews.models import Membership, TokenName
 from reviews.queries.tokens import tokens_of
 from reviews.rules import check
@@ -61,6 +61,8 @@ def revoke_token_of(*, actor: Any, membership: Membership, starts: str) -> None:
     check(actor, "change_members", membership.project)
     if membership.role == Role.ADMIN:
         check(actor, "change_admins", membership.project)
+    if not membership.active:
+        raise Forbidden("They are no longer a member of this project, so their tokens are none of its own.")
     _end(membership.user, starts, by=actor)
     record(project=membership.project, actor=actor, verb=Verb.TOKEN_REVOKED, target=membership, starts=starts)
 

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from knox.models import AuthToken
 
+from reviews.actions.projects import change_membership
 from reviews.actions.tokens import make_token
 from reviews.enums import Role, Verb
 from reviews.errors import Invalid
@@ -109,6 +110,17 @@ def test_a_lead_sees_and_revokes_the_tokens_of_the_projects_people(project, lead
     assert status(secret) == 401
     event = Event.objects.get(verb=Verb.TOKEN_REVOKED)
     assert (event.actor, event.target_id, event.data) == (lead, member.pk, {"starts": token.token_key})
+
+
+def test_the_tokens_of_somebody_who_is_switched_off_are_none_of_the_projects(project, lead, erin):
+    token, secret = make_token(actor=erin, name="my other team")
+    member = erin.memberships.get()
+    change_membership(actor=lead, membership=member, active=False)
+    assert "my other team" not in enter(lead).get(reverse("reviews:people", args=[project.slug])).content.decode()
+    address = reverse("reviews:member_token_revoke", args=[project.slug, member.pk])
+    page = enter(lead).post(address, {"starts": token.token_key}, follow=True).content.decode()
+    assert "no longer a member of this project" in page
+    assert status(secret) == 200
 
 
 def test_a_lead_does_not_revoke_an_admins_token(project, lead):
