@@ -26,7 +26,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Max, Q
+from django.db.models import F, Max, Q
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
@@ -355,7 +355,9 @@ def _counted_until(assignment: Assignment) -> datetime:
     # Of two signs at once the second waits for what the first counts.
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('active time'), %s)", [assignment.rater_id])
-    latest = others.filter(active_seconds__gt=0).aggregate(latest=Max("seen_at"))["latest"]
+    # Being leased is no sign of work, also where an item that was worked on before is leased again.
+    counted = others.filter(active_seconds__gt=0).exclude(seen_at=F("leased_at"))
+    latest = counted.aggregate(latest=Max("seen_at"))["latest"]
     return max(assignment.seen_at, latest or assignment.seen_at)
 
 

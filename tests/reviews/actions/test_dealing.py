@@ -187,6 +187,23 @@ def test_a_second_counts_for_one_item_however_many_queues_a_rater_has_items_of(p
     assert sum(counted.all()) == 360
 
 
+def test_an_item_that_is_leased_again_takes_no_time_from_another(project):
+    """Alice gives the first back, and has worked on the second for ten minutes when the first comes again."""
+    alice, began = make.expert(project, "Alice"), timezone.now()
+    first, second = (make.queue(project, items=1) for _ in range(2))
+    with time_machine.travel(began, tick=False):
+        held = claim(actor=alice, queue=first)
+    with time_machine.travel(began + timedelta(minutes=2), tick=False):
+        renew(actor=alice, uid=held.uid, worked=86_400)
+        release(actor=alice, uid=held.uid)
+        other = claim(actor=alice, queue=second)
+    with time_machine.travel(began + timedelta(minutes=12), tick=False):
+        again = claim(actor=alice, queue=first)
+        assert renew(actor=alice, uid=other.uid, worked=86_400).active_seconds == 600
+    again.refresh_from_db()
+    assert (again, again.active_seconds) == (held, 120)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_nor_does_it_count_twice_where_pages_tell_of_it_at_once(project):
     alice, began = make.expert(project, "Alice"), timezone.now() - timedelta(minutes=10)
