@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from reviews.actions.adjudicating import adjudicate, adjudicate_alike
-from reviews.api.base import AssayView, Text, allowed, queue_for
+from reviews.api.base import AssayView, Text, Whole, allowed, queue_for
 from reviews.api.judging import FailureOut, Payload, ValuesOut
 from reviews.api.labels import LabelOut
 from reviews.enums import ReasonCode, Role, WaitsFor
@@ -134,6 +134,7 @@ class AdjudicationIn(DecisionIn):
     """A decision with the item that it is about."""
 
     queue_item = serializers.UUIDField(help_text="The `uid` of the disagreement.")
+    seen_revision = Whole(required=False, help_text="The label's revision that you looked at, 0 for none.")
 
 
 class Adjudications(AssayView):
@@ -142,14 +143,14 @@ class Adjudications(AssayView):
     )
     def post(self, request: Request) -> Response:
         """Settle an item that waits, or decide a settled one anew. The answer is the label. For leads."""
-        queue_item, payload = self._read()
-        seen = queue_item.label.revision if queue_item.label else 0
+        queue_item, seen, payload = self._read()
         label = adjudicate(actor=request.user, queue_item=queue_item, payload=payload, seen_revision=seen)
         return Response(
             LabelOut(label_by_id(label.pk, reader=request.user), context={"role": Role.LEAD}).data, status=201
         )
 
-    def _read(self) -> tuple[QueueItem, dict[str, Any]]:
+    def _read(self) -> tuple[QueueItem, int, dict[str, Any]]:
+        """The item, the label's revision that was looked at, the latest where it is not said, and the decision."""
         if not isinstance(self.request.data, dict):
             raise Invalid({"body": "A decision is a JSON object."})
         payload = dict(self.request.data)
@@ -157,8 +158,17 @@ class Adjudications(AssayView):
             named = serializers.UUIDField().run_validation(payload.pop("queue_item", None))
         except serializers.ValidationError:
             raise Invalid({"queue_item": "Name the item by its `uid` among the disagreements."}) from None
-        queue_item = queue_item_by_uid(named)
         nothing = "There is no such item in a queue of yours."
-        return allowed(
-            self.request.user, "adjudicate", queue_item, nothing, project_of=lambda row: row.queue.project
-        ), payload
+        queue_item = allowed(
+            self.request.user,
+            "adjudicate",
+            queue_item_by_uid(named),
+            nothing,
+            project_of=lambda row: row.queue.project,
+        )
+        seen = payload.pop("seen_revision", None)
+        if seen is None:
+            seen = queue_item.label.revision if queue_item.label else 0
+        elif type(seen) is not int:
+            raise Invalid({"seen_revision": "The revision is a whole number."})
+        return queue_item, seen, payload

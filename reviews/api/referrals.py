@@ -54,9 +54,11 @@ class UndoIn(serializers.Serializer[Any]):
 
 class DecisionDraftIn(serializers.Serializer[Any]):
     given = serializers.DictField(help_text="What is entered so far, as an adjudication is written.")
+    seen_revision = Whole(required=False, help_text="The label's revision that you looked at, 0 for none.")
 
 
-class DecisionDraftOut(DecisionDraftIn):
+class DecisionDraftOut(serializers.Serializer[Any]):
+    given = serializers.DictField()
     saved_at = serializers.DateTimeField()
 
 

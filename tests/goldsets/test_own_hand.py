@@ -16,7 +16,7 @@ from reviews.actions.questions import ask
 from reviews.actions.queueing import add_items
 from reviews.actions.referring import refer
 from reviews.errors import Conflict, Forbidden
-from reviews.models import Event, QueueItem
+from reviews.models import Event, Label, QueueItem
 from reviews.queries.disagreements import inbox, names_are_open
 from reviews.queries.questions import questions_for
 from tests import factories as make
@@ -152,6 +152,17 @@ def test_of_decisions_sent_at_once_the_first_stands(project, lead, second):
     adjudicate(actor=second, queue_item=row, payload={"ambiguous": True, "note": "Unclear."})
     with pytest.raises(Conflict, match="Somebody settled this item"):
         adjudicate(actor=lead, queue_item=seen, payload=make.passing(), seen_revision=0)
+    draft = f"/api/v1/queue-items/{row.uid}/draft/"
+    decision = {"ambiguous": True, "note": "Unclear still."}
+    for send, place, body in (
+        (by(lead).post, "/api/v1/adjudications/", {"queue_item": row.uid, **decision}),
+        (by(lead).put, draft, {"given": decision}),
+    ):
+        assert send(place, {**body, "seen_revision": 0}, format="json").status_code == 409
+        assert send(place, {**body, "seen_revision": "one"}, format="json").json()["errors"].keys() == {"seen_revision"}
+        latest = Label.objects.filter(queue=queue).count()
+        assert send(place, {**body, "seen_revision": latest}, format="json").status_code in (200, 201)
+        assert send(place, body, format="json").status_code in (200, 201)
 
 
 def test_what_graders_said_is_told_to_leads_of_settled_items_alone_and_to_nobody_who_judges_them(project, lead):
