@@ -23,7 +23,10 @@ from django.core.cache import cache  # noqa: E402
 from annotator.celery import app as celery_app  # noqa: E402
 from tests import factories as make  # noqa: E402
 from tests.chromium import CHROMIUM, LAUNCH  # noqa: E402
+from tests.flushing import flush_patiently  # noqa: E402
 from tests.settling import settled_at_once  # noqa: E402
+
+flush_patiently()
 
 # How long one example takes says nothing on a machine that does other things too.
 hypothesis.settings.register_profile("assay", deadline=None)
