@@ -14,8 +14,8 @@ PAUSE_SECONDS = 1
 def flush_patiently() -> None:
     """From now on flushing is tried anew where it fails.
 
-    A page that closes may leave a request behind, say the last save of a draft. It and the flush lock the same tables in
-    different order; of two that wait for each other Postgres lets one fail, and that may be the flush.
+    A page that closes may leave a request behind, say the last save of a draft. It and the flush lock the same tables
+    in different order; of two that wait for each other Postgres lets one fail, and that may be the flush.
     """
     flush = TransactionTestCase._fixture_teardown
 
