@@ -388,10 +388,10 @@ def first_by_proposal(queue_item: QueueItem) -> bool:
     return last is not None and last.data.get("because") == PROPOSED_AS_GOLD
 
 
-def to_approve(project: Project, person: Any) -> QuerySet[Queue]:
-    """The project's queues in which proposals of others wait, counted as `proposals`."""
+def to_approve(person: Any, projects: QuerySet[Project]) -> QuerySet[Queue]:
+    """Queues of these projects in which proposals of others wait, counted as `proposals`."""
     proposed = Q(gold_items__keys__state=KeyState.PROPOSED) & ~Q(gold_items__keys__proposed_by=person)
-    queues = Queue.objects.filter(project=project).annotate(proposals=Count("gold_items__keys", filter=proposed))
+    queues = Queue.objects.filter(project__in=projects).annotate(proposals=Count("gold_items__keys", filter=proposed))
     return queues.filter(proposals__gt=0).order_by("name")
 
 

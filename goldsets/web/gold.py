@@ -120,7 +120,7 @@ def _candidates(
 ) -> HttpResponse:
     page = Paginator(queries.candidates(queue), PAGE).get_page(request.GET.get("page"))
     context |= {"form": form, "page": page, "candidates": queries.candidate_rows(page)}
-    context |= {"proposed": queries.proposal_count(queue), "one_lead": has_one_lead(request.user, queue.project)}
+    context |= {"proposed": queries.proposal_count(queue), "one_lead": has_one_lead(queue.project)}
     context |= {"no_admin": has_no_admin(request.user, queue.project)}
     return queue_page(request, "goldsets/gold_candidates.html", queue=queue, at="gold", status=status, **context)
 
@@ -157,7 +157,7 @@ def proposals(request: HttpRequest, uid: str) -> HttpResponse:
     rows = queries.proposals(queue)
     context = {
         "rows": [(row, may_decide(request.user, row.key.proposed_by_id)) for row in rows],
-        "one_lead": has_one_lead(request.user, queue.project),
+        "one_lead": has_one_lead(queue.project),
     }
     return queue_page(request, "goldsets/gold_proposals.html", queue=queue, at="gold", **context)
 

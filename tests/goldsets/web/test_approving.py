@@ -1,6 +1,8 @@
 """Who is to approve gold finds that it waits, and reads the run and what is expected of it before they say."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from goldsets.actions.gold import add_key, approve_gold, decline_gold, propose_gold, start_gold
@@ -53,6 +55,17 @@ def test_who_proposed_it_and_who_may_not_approve_read_nothing_of_it(made, key):
         home, project = first_pages(made, person)
         assert "gold proposal" not in home
         assert WAITS not in project
+
+
+def test_the_first_page_costs_the_same_for_many_projects_as_for_one(made, key, django_assert_num_queries):
+    admin = make.second_of(made.project)
+    client = enter(admin)
+    with CaptureQueriesContext(connection) as one:
+        client.get(reverse("reviews:home"))
+    for _ in range(3):
+        make.member(make.project(), admin, Role.ADMIN)
+    with django_assert_num_queries(len(one)):
+        assert "1 gold proposal to approve" in client.get(reverse("reviews:home")).content.decode()
 
 
 def test_with_a_second_lead_they_find_it_and_the_admin_does_not(made, key):
