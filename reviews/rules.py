@@ -4,9 +4,9 @@ from typing import Any
 
 import rules
 
-from reviews.enums import Role
-from reviews.errors import Forbidden, NotFound
-from reviews.models import Membership, Project, QueueItem
+from reviews.enums import ReferralKind, Role
+from reviews.errors import AssayError, Conflict, Forbidden, NotFound
+from reviews.models import Membership, Project, QueueItem, Referral
 from reviews.queries.own_work import own_work
 from reviews.queries.statements import ModelStatement
 
@@ -125,3 +125,22 @@ def check_not_own(user: Any, queue_item: QueueItem) -> None:
     """Nothing, or Forbidden where the person judges the item, or has judged it, in this queue or in another."""
     if own_work(user, queue_item.item_id).exists():
         raise Forbidden("You judged this item yourself, so another lead settles it.")
+
+
+def check_decides(user: Any, referral: Referral | None) -> None:
+    """Nothing, or Forbidden or Conflict where an item that was passed on is not for this lead to decide as it is."""
+    if referral is None:
+        return
+    if referral.kind != ReferralKind.SECOND_LEAD:
+        raise Conflict("This item is passed on. Take it back before you decide it.")
+    if referral.lead_id == user.pk:
+        raise Forbidden("You asked a second lead to decide this item. Take it back if you want to decide it after all.")
+
+
+def decides(user: Any, referral: Referral | None) -> bool:
+    """The boolean twin of `check_decides`, for buttons."""
+    try:
+        check_decides(user, referral)
+    except AssayError:
+        return False
+    return True

@@ -24,7 +24,7 @@ from reviews.actions.payloads import (
 )
 from reviews.actions.referring import close_referral
 from reviews.actions.settling import settle
-from reviews.enums import Basis, QueueItemState, ReasonCode, ReferralKind, Verb, WaitsFor
+from reviews.enums import Basis, QueueItemState, ReasonCode, Verb, WaitsFor
 from reviews.errors import Conflict, Forbidden, Invalid
 from reviews.models import (
     AdjudicatedFailure,
@@ -46,7 +46,7 @@ from reviews.queries.own_work import own_work
 from reviews.queries.payloads import values_given
 from reviews.queries.referrals import first_answer, open_referral
 from reviews.queries.resting import judgments_before_label
-from reviews.rules import check, check_not_own
+from reviews.rules import check, check_decides, check_not_own
 from reviews.trajectories import jsontext
 
 KNOWN = {"gates", "criteria", "candidates", "steps", "failure", "reasons", "notes", "note", "ambiguous"}
@@ -75,7 +75,7 @@ def adjudicate(*, actor: Any, queue_item: QueueItem, payload: Any, seen_revision
     check_not_own(actor, queue_item)
     if seen_revision is not None and seen_revision != (queue_item.label.revision if queue_item.label else 0):
         raise Conflict("Somebody settled this item while you looked at it. Read their decision before you change it.")
-    _check_referral(actor, queue_item)
+    check_decides(actor, open_referral(queue_item))
     waits = queue_item.state == QueueItemState.WAITING
     if waits and queue_item.queue.lead_answers_first and first_answer(queue_item, actor) is None:
         raise Conflict("Answer this item yourself first. What its raters said is shown after that.")
@@ -83,17 +83,6 @@ def adjudicate(*, actor: Any, queue_item: QueueItem, payload: Any, seen_revision
     close_referral(queue_item)
     DecisionDraft.objects.filter(queue_item=queue_item, lead=actor).delete()
     return label
-
-
-def _check_referral(actor: Any, queue_item: QueueItem) -> None:
-    """Raises Forbidden or Conflict where somebody else is to say something first."""
-    referral = open_referral(queue_item)
-    if referral is None:
-        return
-    if referral.kind == ReferralKind.SECOND_LEAD and referral.lead_id == actor.pk:
-        raise Forbidden("You asked a second lead to decide this item. Take it back if you want to decide it after all.")
-    if referral.kind != ReferralKind.SECOND_LEAD:
-        raise Conflict("This item is passed on. Take it back before you decide it.")
 
 
 @transaction.atomic

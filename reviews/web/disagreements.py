@@ -34,7 +34,7 @@ from reviews.queries.questions import notes_of
 from reviews.queries.referrals import decision_draft, first_answer, open_referral, other_queues, referrals_of, undoable
 from reviews.queries.resting import judgments_before_label
 from reviews.queries.reviewing import task_view
-from reviews.rules import check_not_own
+from reviews.rules import check_not_own, decides
 from reviews.visibility import Phase, Thing, Viewer, visible
 from reviews.web import preferring
 from reviews.web.access import HtmxRequest, May, queue_for, queue_page
@@ -262,7 +262,7 @@ def _page(
     if given is None and (kept or (first and not settled)):
         given = kept.given if kept else first.payload  # type: ignore[union-attr]
     keys = habits_of(request.user).keys
-    run = queue_item.item.trajectory
+    run, referral = queue_item.item.trajectory, open_referral(queue_item)
     decide: Any = queries.decision if run else comparison_decision
     page: Any = decide(
         queue_item, judgments, lead=request.user, names=open_now and not blind, given=given, errors=errors
@@ -279,7 +279,8 @@ def _page(
         "first": first,
         "draft": kept,
         "ambiguous": _is_ambiguous(queue_item, given),
-        "referral": open_referral(queue_item),
+        "referral": referral,
+        "decides": decides(request.user, referral),
         "referrals": referrals_of(queue_item),
         "kinds": ReferralKind.choices,
         "queues": other_queues(queue),

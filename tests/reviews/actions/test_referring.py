@@ -122,6 +122,9 @@ def test_a_second_lead_decides_alone(queue, lead, row):
     refer(actor=lead, queue_item=row, kind="second_lead", text="I know the requester.")
     assert inbox(queue, lead).rows == []
     assert [found.queue_item for found in inbox(queue, lena).rows] == [row]
+    page = reverse("reviews:adjudicate", args=[queue.uid, row.uid])
+    told = [enter(who).get(page).content.decode().count("Take it back to decide it.") for who in (lead, lena)]
+    assert told == [1, 0]
     with pytest.raises(Forbidden):
         adjudicate(actor=lead, queue_item=row, payload=DECISION)
     assert adjudicate(actor=lena, queue_item=row, payload=DECISION).adjudication.lead == lena
