@@ -10,7 +10,7 @@ import numpy as np
 from reviews.enums import CriterionKind
 from reviews.models import Criterion, Membership, Queue
 from reviews.queries.answers import Answers, ratings
-from reviews.queries.compared import Compared, candidate_pairs, compared, step_labels, strengths
+from reviews.queries.compared import Compared, Measured, candidate_pairs, compared, step_labels, strengths
 from reviews.queries.consensus import Consensus, consensus_on
 from reviews.queries.cuts import Cut, Dimension, cuts_of, dimensions
 from reviews.queries.model_strengths import ModelStrengths, model_strengths
@@ -290,10 +290,12 @@ class _Counting:
             ),
         )
 
-    def on(self, key: str, title: str, kind: str, asked: Compared) -> CriterionAgreement:
-        """Everything about one question."""
+    def on(
+        self, key: str, title: str, kind: str, asked: Compared, measured: Measured | None = None
+    ) -> CriterionAgreement:
+        """Everything about one question; its figures over all are counted unless they are given."""
         answers, rated = self.answers, asked.ratings
-        measured = asked.measured(self.bootstrap, self.tasks)
+        measured = measured or asked.measured(self.bootstrap, self.tasks)
         disagreed = answers.uids(asked.items(disagreeing_units(rated)))
         alpha = refuse_below(measured.alpha, FLOOR)
         cuts = cuts_of(answers, asked, self.cut_by, self.bootstrap, self.tasks, floor=FLOOR)
@@ -390,23 +392,18 @@ class _Counting:
 
     def on_places(self, key: str, title: str, named: NamedSteps) -> StepAgreement:
         """One step of each unit: everything about which one, and beside it whether there is one."""
-        entry = self.on(key, title, "step", which_named(self.answers, named))
-        places = places_of_failure(self.answers, named, self.bootstrap, self.tasks)
-        percent, within_one, alpha, of_naming = (
-            refuse_below(estimate, FLOOR)
-            for estimate in (places.found.exact, places.found.within_one, places.found.alpha, places.found.named)
+        asked = which_named(self.answers, named)
+        places = places_of_failure(named, asked, self.bootstrap, self.tasks)
+        measured = Measured(percent=places.found.exact, alpha=places.found.alpha, ac=None)
+        entry = self.on(key, title, "step", asked, measured)
+        within_one, of_naming = (
+            refuse_below(estimate, FLOOR) for estimate in (places.found.within_one, places.found.named)
         )
         # How far apart tells more of steps than which two are mixed up.
         told = {field.name: getattr(entry, field.name) for field in fields(entry)} | {"confusions": ()}
+        readings = [step_reading(entry.percent, within_one, entry.alpha), cut_reading(title, entry.alpha, entry.cuts)]
         return StepAgreement(
-            **told
-            | {
-                "percent": percent,
-                "alpha": alpha,
-                "reading": " ".join(
-                    filter(None, [step_reading(percent, within_one, alpha), cut_reading(title, alpha, entry.cuts)])
-                ),
-            },
+            **told | {"reading": " ".join(filter(None, readings))},
             within_one=within_one,
             named=of_naming,
             distances=places.found.distances,

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 
@@ -18,13 +17,12 @@ from reviews.stats.steps import NO_STEP, StepsAgreement, step_agreement
 
 @dataclass(frozen=True, kw_only=True)
 class PlacesOfFailure:
-    """Agreement on one step per unit, and the items on which raters name different ones.
+    """Agreement on one step per unit.
 
-    `n_some_name_none` counts those on which some name a step and others say that there is none.
+    `n_some_name_none` counts the items on which some name a step and others say that there is none.
     """
 
     found: StepsAgreement
-    items: tuple[UUID, ...]
     n_some_name_none: int
 
 
@@ -118,19 +116,14 @@ def which_named(answers: Answers, named: NamedSteps) -> Compared:
 
 
 def places_of_failure(
-    answers: Answers, named: NamedSteps, bootstrap: Bootstrap, tasks: np.ndarray | None
+    named: NamedSteps, asked: Compared, bootstrap: Bootstrap, tasks: np.ndarray | None
 ) -> PlacesOfFailure:
-    """Intervals draw whole tasks where these are given for each item, else whole items."""
+    """`asked` is what `which_named` gives. Intervals draw whole tasks where these are given, else whole items."""
     units, steps, items = named.units, named.steps, named.item_of_unit
-    names, none = steps > NO_STEP, steps == NO_STEP
-    lowest, highest = np.full(len(items), np.iinfo(np.int64).max), np.full(len(items), -1)
-    np.minimum.at(lowest, units[names], steps[names])
-    np.maximum.at(highest, units[names], steps[names])
-    split = np.intersect1d(units[names], units[none])
-    clusters = which_named(answers, named).clusters(tasks)
+    split = np.intersect1d(units[steps > NO_STEP], units[steps == NO_STEP])
+    clusters = asked.clusters(tasks)
     return PlacesOfFailure(
         found=step_agreement(units, named.raters, steps, bootstrap=bootstrap, clusters=clusters),
-        items=answers.uids(np.unique(items[lowest < highest])),
         n_some_name_none=len(np.unique(items[split])),
     )
 
