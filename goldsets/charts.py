@@ -92,11 +92,7 @@ def agreement_figure(agreement: QueueAgreement) -> Figure:
 def parts_figure(criterion: CriterionAgreement) -> Figure:
     """Alpha on one criterion within each part of the answers that says enough."""
     return dot_and_whisker(
-        [
-            (cut.key, f"{cut.dimension} {family_words(cut.part)}", cut.alpha)
-            for cut in criterion.cuts
-            if cut.alpha.defined
-        ],
+        [(cut.key, cut.title, cut.alpha) for cut in criterion.cuts if cut.alpha.defined],
         label=f"Alpha on {criterion.title} by part with 95% intervals; the table below has the same numbers",
         reference=TENTATIVE,
         weak_below=TENTATIVE,

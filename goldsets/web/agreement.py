@@ -18,7 +18,6 @@ from reviews.errors import NotFound
 from reviews.models import Queue
 from reviews.queries.agreement import CriterionAgreement, PairAgreement, QueueAgreement
 from reviews.queries.disagreements import inbox
-from reviews.queries.items import family_words
 from reviews.web.access import queue_for, queue_page
 from reviews.web.pages import number
 
@@ -128,7 +127,7 @@ def _which(criterion: CriterionAgreement, request: HttpRequest) -> tuple[str, tu
     for cut in criterion.cuts:
         if cut.key == request.GET.get("part"):
             # The raters of a tier may be two.
-            return f"Raters differ, {cut.dimension} {family_words(cut.part)}", cut.items, cut.dimension == "tier"
+            return f"Raters differ, {cut.title}", cut.items, cut.dimension == "tier"
     if request.GET.get("unsure") and criterion.consensus:
         return "The consensus is less than 90% sure", criterion.consensus.items, False
     for model in criterion.models.models if criterion.models else ():

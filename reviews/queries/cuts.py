@@ -9,6 +9,7 @@ import numpy as np
 
 from reviews.queries.answers import Answers
 from reviews.queries.compared import Compared
+from reviews.queries.items import family_words
 from reviews.stats.confusion import disagreeing_units
 from reviews.stats.resampling import Bootstrap
 from reviews.stats.result import Estimate, refuse_below
@@ -32,6 +33,15 @@ class Cut:
     @property
     def key(self) -> str:
         return f"{self.dimension}:{self.part}"
+
+    @property
+    def part_words(self) -> str:
+        """The part as people read it: names of families have other marks between their words."""
+        return family_words(self.part) if self.dimension == "family" else self.part
+
+    @property
+    def title(self) -> str:
+        return f"{self.dimension} {self.part_words}"
 
 
 @dataclass(frozen=True)

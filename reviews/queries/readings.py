@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from reviews.enums import CriterionKind
-from reviews.queries.items import family_words
 from reviews.stats.result import Estimate, HypothesisTest
 
 # From here on data can be relied on (Krippendorff): what differs is not worth a sentence.
@@ -71,7 +70,7 @@ def cut_reading(title: str, alpha: Estimate, cuts: Iterable[Any]) -> str:
         return ""
     worst = min(worse, key=lambda cut: cut.alpha.value)
     return (
-        f"On {title} agreement is lower for {worst.dimension} {family_words(worst.part)}: "
+        f"On {title} agreement is lower for {worst.title}: "
         f"alpha {worst.alpha.value:.2f} against {alpha.value:.2f} over all."
     )
 

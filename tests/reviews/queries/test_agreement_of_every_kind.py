@@ -273,6 +273,22 @@ def test_parts_by_family_slice_tier_and_week_are_hidden_below_ten(project):
     assert "5 of the 10 items needed" in weeks[0].alpha.words
 
 
+def test_names_of_families_are_read_as_words_and_names_of_slices_as_they_are(project):
+    items = [make.item(project, family=f"{'double' if at % 2 else 'late'}_charge") for at in range(4)]
+    for name in ("late", "double"):
+        Task.objects.filter(family=f"{name}_charge").update(slices={"tool": f"{name}_check"})
+    queue = make.queue(project, items=items, overlap=2)
+    for name in ("Alice", "Bob"):
+        judge(queue, make.expert(project, name), lambda _mine, at: make.passing(success=at % 2))
+    cuts = {cut.key: cut.title for cut in by_key(agreement(queue))["success"].cuts}
+    assert cuts == {
+        "family:double_charge": "family double charge",
+        "family:late_charge": "family late charge",
+        "slice tool:double_check": "slice tool double_check",
+        "slice tool:late_check": "slice tool late_check",
+    }
+
+
 def test_consensus_weighs_raters_by_their_errors(project):
     """Alice and Bob see the same on twelve runs, Charlie always says "Strong": they outvote him, and it shows."""
     queue = make.queue(project, items=12, overlap=3)
