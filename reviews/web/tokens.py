@@ -1,6 +1,5 @@
 """A person's own API tokens: which there are, making one, and ending one."""
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -28,7 +27,6 @@ def tokens(request: HttpRequest) -> HttpResponse:
         "token": token,
         "secret": secret,
         "tokens": tokens_of(request.user),
-        "for_ever": not settings.API_TOKEN_DAYS,
     }
     return render(request, "reviews/tokens.html", context, status=422 if form.errors else 200)
 
