@@ -155,7 +155,7 @@ def proposals(request: HttpRequest, uid: str) -> HttpResponse:
     """What waits for a second person."""
     queue = _for_approval(request, uid)
     rows = queries.proposals(queue)
-    context = {
+    context: dict[str, Any] = {
         "rows": [(row, may_decide(request.user, row.key.proposed_by_id)) for row in rows],
         "one_lead": has_one_lead(queue.project),
     }
