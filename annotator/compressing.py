@@ -10,7 +10,10 @@ TEXTS = ("text/html", "application/json")
 
 
 class CompressedTextMiddleware(GZipMiddleware):
-    """Lengths give no secret away: the token in a form is another each time, and Django adds bytes at random."""
+    """What lengths could tell of a secret is blurred, which makes guessing it slow, not impossible.
+
+    The token in a form is another each time, and Django adds bytes at random.
+    """
 
     def process_response(self, request: HttpRequest, response: Any) -> HttpResponseBase:
         if response.streaming or not response.get("Content-Type", "").startswith(TEXTS):
