@@ -233,6 +233,11 @@ class WaitsFor(TextChoices):
     OWN_QUEUE = "own_queue", "Split out into another queue"
 
 
+# What is not to be judged or decided where it lies, until somebody takes it back; and all that no lead can decide now.
+LAID_ASIDE = (WaitsFor.APART, WaitsFor.OWN_QUEUE)
+PASSED_ON = (WaitsFor.RATERS, *LAID_ASIDE)
+
+
 class SettlingCause(TextChoices):
     """What happened to an item that may settle it."""
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from math import ceil
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, Min, OuterRef, Q
 from django.utils import timezone
 
 from goldsets.enums import GoldState
@@ -17,17 +17,21 @@ from goldsets.queries.gold import proposal_count
 from goldsets.queries.rationales import open_flags
 from goldsets.queries.stages import stopped_by_rule
 from goldsets.queries.standing import proposed_moves
-from reviews.enums import AssignmentState, QueueItemState, QueueState, Role, SkipReason, SlotState
+from reviews.enums import PASSED_ON, AssignmentState, QueueItemState, QueueState, Role, SkipReason, SlotState
 from reviews.models import Assignment, Membership, Queue, QueueItem, Slot
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Items by state and the judgments that are wanted of them; those on gold are not among these."""
+    """Items by state and the judgments that are wanted of them; those on gold are not among these.
+
+    `waiting` for a lead; `passed_on` are those sent back to raters, set apart or split out.
+    """
 
     items: int
     collecting: int
     waiting: int
+    passed_on: int
     settled: int
     wanted: int
     judged: int
@@ -105,16 +109,18 @@ def progress_of(queue: Queue) -> Progress:
         dict(QueueItem.objects.filter(queue=queue).values_list("state").annotate(n=Count("pk")).order_by())
     )
     slots = Counter(dict(_plain_slots(queue).values_list("state").annotate(n=Count("pk")).order_by()))
-    waiting = QueueItem.objects.filter(queue=queue, state=QueueItemState.WAITING).order_by("waiting_since").first()
+    waiting = QueueItem.objects.filter(queue=queue, state=QueueItemState.WAITING).exclude(waits_for__in=PASSED_ON)
+    since = waiting.aggregate(n=Count("pk"), oldest=Min("waiting_since"))
     return Progress(
         items=sum(states.values()),
         collecting=states[QueueItemState.COLLECTING],
-        waiting=states[QueueItemState.WAITING],
+        waiting=since["n"],
+        passed_on=states[QueueItemState.WAITING] - since["n"],
         settled=states[QueueItemState.SETTLED],
         wanted=slots[SlotState.OPEN] + slots[SlotState.LEASED] + slots[SlotState.DONE],
         judged=slots[SlotState.DONE],
         in_hand=slots[SlotState.LEASED],
-        oldest_waiting=waiting.waiting_since if waiting else None,
+        oldest_waiting=since["oldest"],
     )
 
 

@@ -5,8 +5,10 @@
    have, it waits for a lead again, or settles if they now agree.
 3. A second lead decides it alone: whoever asked does not.
 4. What is set apart waits for nobody until it is put back.
-5. What is split out is judged anew in another queue: one there is, or one that is opened for it, set up as this one.
-   Here it is set apart; taken back it waits here again, and stays there too.
+5. What is split out is judged anew in another queue: one there is, or one that is opened for it with the settings of
+   this one and nothing else that was set up for it. Here it is set apart for good, with what was said of it, and
+   counts neither as waiting nor as open; its label there is no label of this queue, whose rubric and people may be
+   others. Taken back it waits here again, and stays there too.
 """
 
 from typing import Any

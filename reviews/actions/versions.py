@@ -8,10 +8,9 @@ from django.db import transaction
 from reviews.actions.events import record
 from reviews.actions.queueing import add_items, create_queue_like
 from reviews.actions.routing import change_rule
-from reviews.enums import AssignmentState, QueueItemState, QueueState, Verb
+from reviews.enums import LAID_ASIDE, AssignmentState, QueueItemState, QueueState, Verb
 from reviews.errors import Conflict, Invalid
 from reviews.models import Assignment, Guideline, Judgment, Queue, Rubric
-from reviews.queries.referrals import LAID_ASIDE
 from reviews.rules import check
 
 

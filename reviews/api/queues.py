@@ -32,7 +32,8 @@ class Version(serializers.Serializer[Any]):
 
 class ItemCounts(serializers.Serializer[Any]):
     collecting = serializers.IntegerField()
-    waiting = serializers.IntegerField()
+    waiting = serializers.IntegerField(help_text="For a lead.")
+    passed_on = serializers.IntegerField(help_text="Sent back to raters, set apart or split out.")
     settled = serializers.IntegerField()
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,7 +16,7 @@ from reviews.enums import ReferralKind, Role
 from reviews.errors import Invalid
 from reviews.models import QueueItem, Referral
 from reviews.queries.listings import label_by_id
-from reviews.queries.referrals import asked_again, referrals_of
+from reviews.queries.referrals import asked_again, label_there, referrals_of
 from reviews.queries.waiting import queue_item_by_uid
 
 
@@ -31,11 +31,17 @@ class ReferralAnswerOut(serializers.Serializer[Any]):
 class ReferralOut(serializers.ModelSerializer[Referral]):
     kind = serializers.ChoiceField(ReferralKind.choices)
     queue = serializers.UUIDField(source="queue.uid", allow_null=True, help_text="Where it is judged, if split out.")
+    label = serializers.SerializerMethodField(help_text="The label that it has got there.")
     answers = ReferralAnswerOut(many=True)
 
     class Meta:
         model = Referral
-        fields = ["uid", "kind", "text", "queue", "at", "closed_at", "answers"]
+        fields = ["uid", "kind", "text", "queue", "label", "at", "closed_at", "answers"]
+
+    @extend_schema_field(serializers.UUIDField(allow_null=True))
+    def get_label(self, referral: Referral) -> Any:
+        label = label_there(referral)
+        return label.uid if label else None
 
 
 class ReferralIn(serializers.Serializer[Any]):

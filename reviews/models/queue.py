@@ -8,6 +8,7 @@ from django.db import models
 from django.utils import timezone
 
 from reviews.enums import (
+    PASSED_ON,
     Purpose,
     QueueItemState,
     QueueOrder,
@@ -167,6 +168,12 @@ class QueueItem(PublicModel):
 
     def __str__(self) -> str:
         return f"{self.item} in {self.queue}"
+
+    @property
+    def stage(self) -> str:
+        """Its state in words, and of what was passed on whereto."""
+        passed_on = self.state == QueueItemState.WAITING and self.waits_for in PASSED_ON
+        return (self.get_waits_for_display() if passed_on else self.get_state_display()).lower()
 
 
 class Slot(models.Model):

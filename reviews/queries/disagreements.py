@@ -12,7 +12,16 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, prefetch_related_objects
 from django.db.models.functions import Coalesce
 
-from reviews.enums import AssignmentState, CriterionKind, FailureCause, FailureWho, GateAnswer, QueueItemState, Verb
+from reviews.enums import (
+    PASSED_ON,
+    AssignmentState,
+    CriterionKind,
+    FailureCause,
+    FailureWho,
+    GateAnswer,
+    QueueItemState,
+    Verb,
+)
 from reviews.models import (
     Assignment,
     Criterion,
@@ -41,7 +50,7 @@ from reviews.queries.judging import (
 )
 from reviews.queries.own_work import own_work
 from reviews.queries.payloads import payload_of, values_given
-from reviews.queries.referrals import ELSEWHERE, asked_by
+from reviews.queries.referrals import asked_by
 from reviews.queries.rubric_view import (
     Labelling,
     Question,
@@ -67,7 +76,7 @@ CONFIDENCE = {1: "not sure", 2: "fairly sure", 3: "sure"}
 def waiting_count(queue: Queue) -> int:
     """What waits for leads; not what was sent back to raters or set apart."""
     waiting = QueueItem.objects.filter(queue=queue, state=QueueItemState.WAITING)
-    return waiting.exclude(waits_for__in=ELSEWHERE).count()
+    return waiting.exclude(waits_for__in=PASSED_ON).count()
 
 
 # --- The inbox --------------------------------------------------------------------------------------------------------
@@ -142,7 +151,7 @@ class Filters:
     def takes(self, row: InboxRow) -> bool:
         waits_for = row.queue_item.waits_for
         return (
-            (self.waits_for == waits_for or (not self.waits_for and waits_for not in ELSEWHERE))
+            (self.waits_for == waits_for or (not self.waits_for and waits_for not in PASSED_ON))
             and self.family in ("", row.queue_item.item.subject.family)
             and (self.gates not in ("failed", "passed") or bool(row.failed_gates) == (self.gates == "failed"))
             and self._differs(row)
@@ -179,7 +188,7 @@ def inbox(queue: Queue, lead: Any, *, filters: Filters = EVERYTHING, only: Colle
     return Inbox(
         rows=rows,
         own=waiting.filter(Exists(own)).count(),
-        elsewhere=waiting.filter(waits_for__in=ELSEWHERE).count(),
+        elsewhere=waiting.filter(waits_for__in=PASSED_ON).count(),
         asked=waiting.filter(Exists(asked_by(lead))).count(),
         oldest=min((row.queue_item.waiting_since for row in rows if row.queue_item.waiting_since), default=None),
     )

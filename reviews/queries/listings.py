@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
 
-from reviews.enums import AssignmentState, Purpose, QueueItemState, Role, Verb, WaitsFor
+from reviews.enums import PASSED_ON, AssignmentState, Purpose, QueueItemState, Role, Verb, WaitsFor
 from reviews.models import (
     Assignment,
     Candidate,
@@ -41,19 +41,19 @@ def projects_with_role(person: Any) -> QuerySet[Project]:
 
 def queues_of(projects: QuerySet[Project] | list[Project]) -> QuerySet[Queue]:
     """Queues with their items counted by state."""
+    queues = Queue.objects.filter(project__in=projects).select_related("project", "rubric", "guideline")
+    return queues.annotate(**item_counts())
 
-    def in_state(state: QueueItemState) -> Count:
-        return Count("queue_items", filter=Q(queue_items__state=state))
 
-    return (
-        Queue.objects.filter(project__in=projects)
-        .select_related("project", "rubric", "guideline")
-        .annotate(
-            collecting=in_state(QueueItemState.COLLECTING),
-            waiting=in_state(QueueItemState.WAITING),
-            settled=in_state(QueueItemState.SETTLED),
-        )
-    )
+def item_counts() -> dict[str, Count]:
+    """For queues: how many items collect judgments, wait for a lead, are passed on and are settled."""
+    waits, passed_on = Q(queue_items__state=QueueItemState.WAITING), Q(queue_items__waits_for__in=PASSED_ON)
+    return {
+        "collecting": Count("queue_items", filter=Q(queue_items__state=QueueItemState.COLLECTING)),
+        "waiting": Count("queue_items", filter=waits & ~passed_on),
+        "passed_on": Count("queue_items", filter=waits & passed_on),
+        "settled": Count("queue_items", filter=Q(queue_items__state=QueueItemState.SETTLED)),
+    }
 
 
 def queue_in(project: Project, uid: Any) -> Queue | None:

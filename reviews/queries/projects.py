@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Min, Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from reviews.enums import ImportState, QueueItemState, QueueState, Role
+from reviews.enums import ImportState, QueueState, Role
 from reviews.models import Guideline, ImportJob, Invitation, Membership, Project, Queue, Rubric
+from reviews.queries.listings import item_counts
 from reviews.queries.questions import open_count
 
 
@@ -74,21 +75,11 @@ def guideline_by_uid(project: Project, uid: Any) -> Guideline | None:
 
 # --- Queues -----------------------------------------------------------------------------------------------------------
 def queue_rows(project: Project) -> list[Queue]:
-    """The project's queues with their items counted by state, and since when the oldest waits. One query."""
-
-    def in_state(state: QueueItemState) -> Count:
-        return Count("queue_items", filter=Q(queue_items__state=state))
-
+    """The project's queues with their items counted by state. One query."""
     return list(
         Queue.objects.filter(project=project)
         .select_related("rubric", "guideline")
-        .annotate(
-            item_count=Count("queue_items"),
-            collecting=in_state(QueueItemState.COLLECTING),
-            waiting=in_state(QueueItemState.WAITING),
-            settled=in_state(QueueItemState.SETTLED),
-            waits_since=Min("queue_items__waiting_since", filter=Q(queue_items__state=QueueItemState.WAITING)),
-        )
+        .annotate(item_count=Count("queue_items"), **item_counts())
         .order_by("name")
     )
 

@@ -12,6 +12,7 @@ from reviews.models import (
     Assignment,
     DecisionDraft,
     FirstAnswer,
+    Label,
     Membership,
     Queue,
     QueueItem,
@@ -21,11 +22,6 @@ from reviews.models import (
 from reviews.queries.masking import title_of
 from reviews.queries.own_work import own_work
 
-# What no lead can decide for now.
-ELSEWHERE = (ReferralKind.RATERS, ReferralKind.APART, ReferralKind.OWN_QUEUE)
-# What is not to be judged where it lies, until somebody takes it back.
-LAID_ASIDE = (ReferralKind.APART, ReferralKind.OWN_QUEUE)
-
 
 def open_referral(queue_item: QueueItem) -> Referral | None:
     return Referral.objects.filter(queue_item=queue_item, closed_at=None).select_related("lead", "queue").first()
@@ -34,6 +30,13 @@ def open_referral(queue_item: QueueItem) -> Referral | None:
 def referrals_of(queue_item: QueueItem) -> list[Referral]:
     """Whatever was asked about it, with the answers."""
     return list(queue_item.referrals.select_related("lead", "queue").prefetch_related("answers"))
+
+
+def label_there(referral: Referral) -> Label | None:
+    """The label that stands in the queue into which an item was split out, None as long as there is none."""
+    there = QueueItem.objects.filter(queue=referral.queue_id, item=referral.queue_item.item_id).select_related("label")
+    found = there.first() if referral.queue_id else None
+    return found.label if found else None
 
 
 def asked_raters(queue_item: QueueItem) -> set[int]:

@@ -6,9 +6,8 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from reviews.enums import QueueItemState, QueueState
+from reviews.enums import LAID_ASIDE, QueueItemState, QueueState
 from reviews.models import Guideline, Judgment, Project, Queue, Rubric
-from reviews.queries.referrals import LAID_ASIDE
 from reviews.queries.rubrics import rubric_as_written
 
 # What is compared, and how a reader calls it.
@@ -176,7 +175,6 @@ class OpenWork:
     version: int
     collecting: int
     waiting: int
-    laid_aside: int
     settled: int
     judgments: int
 
@@ -187,7 +185,7 @@ class OpenWork:
 
     @property
     def unfinished(self) -> int:
-        return self.collecting + self.waiting - self.laid_aside
+        return self.collecting + self.waiting
 
 
 def open_work(project: Project, name: str, *, but: Rubric | None = None) -> list[OpenWork]:
@@ -203,14 +201,15 @@ def open_work_by_guideline(project: Project, name: str, *, but: Guideline) -> li
 
 
 def _work(queue: Any, version: int, judged: int) -> OpenWork:
-    return OpenWork(queue, version, queue.collecting, queue.waiting, queue.laid_aside, queue.settled, judged)
+    return OpenWork(queue, version, queue.collecting, queue.waiting, queue.settled, judged)
 
 
 def _with_work(queues: QuerySet[Queue]) -> list[tuple[Queue, int]]:
     """Those that are not closed, with their items counted by state, each with how many judgments it has."""
 
-    def in_state(state: QueueItemState, **conditions: Any) -> Count:
-        return Count("queue_items", filter=Q(queue_items__state=state, **conditions))
+    def in_state(state: QueueItemState) -> Count:
+        aside = Q(queue_items__waits_for__in=LAID_ASIDE)
+        return Count("queue_items", filter=Q(queue_items__state=state) & ~aside)
 
     queues = (
         queues.exclude(state=QueueState.CLOSED)
@@ -218,7 +217,6 @@ def _with_work(queues: QuerySet[Queue]) -> list[tuple[Queue, int]]:
         .annotate(
             collecting=in_state(QueueItemState.COLLECTING),
             waiting=in_state(QueueItemState.WAITING),
-            laid_aside=in_state(QueueItemState.WAITING, queue_items__waits_for__in=LAID_ASIDE),
             settled=in_state(QueueItemState.SETTLED),
         )
         .order_by("name")

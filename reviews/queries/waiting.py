@@ -10,18 +10,18 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from reviews.enums import CriterionKind, QueueItemState
+from reviews.enums import PASSED_ON, CriterionKind, QueueItemState
 from reviews.models import Criterion, Judgment, Queue, QueueItem
 from reviews.queries.own_work import own_work
 from reviews.queries.payloads import payload_of
-from reviews.queries.referrals import ELSEWHERE, answers_first, asked_by
+from reviews.queries.referrals import answers_first, asked_by
 
 
 def waiting_items(queue: Queue, lead: Any) -> QuerySet[QueueItem]:
     """What this lead may decide: not what they judge, or have judged, themselves."""
     own = own_work(lead, OuterRef("item"))
     waiting = QueueItem.objects.filter(~Exists(own), ~Exists(asked_by(lead)), queue=queue, state=QueueItemState.WAITING)
-    waiting = waiting.exclude(waits_for__in=ELSEWHERE)
+    waiting = waiting.exclude(waits_for__in=PASSED_ON)
     return waiting.select_related("item__trajectory__task", "queue")
 
 

@@ -31,7 +31,15 @@ from reviews.queries.deciding import comparison_decision
 from reviews.queries.judging import context_of, run_map
 from reviews.queries.preferences import habits_of, reading_keys
 from reviews.queries.questions import notes_of
-from reviews.queries.referrals import decision_draft, first_answer, open_referral, other_queues, referrals_of, undoable
+from reviews.queries.referrals import (
+    decision_draft,
+    first_answer,
+    label_there,
+    open_referral,
+    other_queues,
+    referrals_of,
+    undoable,
+)
 from reviews.queries.resting import judgments_before_label
 from reviews.queries.reviewing import task_view
 from reviews.rules import check_not_own, decides
@@ -281,6 +289,7 @@ def _page(
         "ambiguous": _is_ambiguous(queue_item, given),
         "referral": referral,
         "decides": decides(request.user, referral),
+        "label_there": label_there(referral) if referral else None,
         "referrals": referrals_of(queue_item),
         "kinds": ReferralKind.choices,
         "queues": other_queues(queue),

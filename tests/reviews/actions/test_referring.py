@@ -20,6 +20,7 @@ from reviews.errors import Conflict, Forbidden, Invalid, NotFound
 from reviews.models import Assignment, DecisionDraft, Event, FirstAnswer, Label
 from reviews.queries.disagreements import Filters, inbox, waiting_count
 from reviews.queries.referrals import asked_again
+from reviews.queries.rubric_versions import open_work
 from tests import factories as make
 from tests.factories.furnished import judge
 from tests.reviews.api.talking import by
@@ -195,6 +196,35 @@ def test_what_is_settled_where_it_was_split_out_to_is_settled(queue, lead, row):
     assert ["model" in label["versions"] for label in labels["results"]] == [True]
     take_back(actor=lead, queue_item=row)
     assert "outcome" not in by(lead).get(places[0]).json()
+
+
+def test_what_is_passed_on_waits_for_no_lead_where_it_lies(queue, lead, row):
+    """Counted so by the project's page, the queue's, the API, and what a next version would take over."""
+    pages = [reverse("reviews:project", args=[queue.project.slug]), reverse("goldsets:overview", args=[queue.uid])]
+
+    def told():
+        counts = by(lead).get(f"/api/v1/queues/{queue.uid}/").json()["items"]
+        told = ["1 item waits for a lead." in enter(lead).get(page).content.decode() for page in pages]
+        return [counts["waiting"], counts["passed_on"], *told]
+
+    assert told() == [1, 0, True, True]
+    into = split_out(lead, row).queue
+    assert told() == [0, 1, False, False]
+    assert "1 more is passed on" in enter(lead).get(pages[1]).content.decode()
+    (work,) = [one for one in open_work(queue.project, queue.rubric.name) if one.queue == queue]
+    assert work.unfinished == 0
+    item = reverse("reviews:item", args=[queue.project.slug, row.item.uid])
+    assert "split out into another queue" in enter(lead).get(item).content.decode()
+    for name in ("Dora", "Ed"):
+        judge(into, make.expert(queue.project, name), make.passing())
+    settle_marked()
+    label = Label.objects.get(queue=into)
+    page = enter(lead).get(reverse("reviews:adjudicate", args=[queue.uid, row.uid])).content.decode()
+    assert reverse("reviews:label", args=[queue.project.slug, label.uid]) in page
+    (referral,) = by(lead).get(f"/api/v1/queue-items/{row.uid}/referrals/").json()
+    assert referral["label"] == str(label.uid)
+    row.refresh_from_db()
+    assert (row.state, row.label) == (QueueItemState.WAITING, None)
 
 
 def test_a_lead_splits_an_item_out_by_page_api_and_command(queue, lead, row):

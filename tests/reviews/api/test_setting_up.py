@@ -108,7 +108,7 @@ def test_a_queue_is_opened_paused_and_filled(project, lead):
     assert made.status_code == 201
     queue = made.json()
     assert (queue["overlap"], queue["settle_rule"], queue["state"]) == (3, "lead", "open")
-    assert queue["items"] == {"collecting": 0, "waiting": 0, "settled": 0}
+    assert queue["items"] == {"collecting": 0, "waiting": 0, "passed_on": 0, "settled": 0}
     detail = f"/api/v1/queues/{queue['uid']}/"
     item = str(Item.objects.filter(project=project).first().uid)
     assert client.post(f"{detail}items/", {"items": [item, item]}, format="json").json() == {"added": 1}
