@@ -128,7 +128,8 @@ def define_judge(
         model=model,
         rubric=str(rubric),
         guideline=str(guideline),
-        examples=[one.told["item"] for one in chosen],
+        # In an order that does not say which of them pass.
+        examples=sorted(one.told["item"] for one in chosen),
     )
     return setup
 

@@ -11,6 +11,7 @@ from goldsets.actions.judges import MOST_EXAMPLES, cancel_judge, define_judge_na
 from goldsets.enums import JudgedState, JudgeProtocol, JudgeRunState, JudgeScope
 from goldsets.models import JudgedItem, JudgeRun, JudgeSetup
 from goldsets.queries.judges import (
+    examples_told,
     judge_by_version,
     judged_of,
     judges_of,
@@ -50,12 +51,18 @@ class JudgeOut(serializers.ModelSerializer[JudgeSetup]):
     rubric = serializers.UUIDField(source="rubric.uid")
     guideline = serializers.UUIDField(source="guideline.uid")
     protocol = serializers.ChoiceField(JudgeProtocol.choices)
-    examples = JudgeExampleOut(many=True)
+    examples = serializers.SerializerMethodField(
+        help_text="Those whose labels you may know: not of items that you judge just now or that are open in a queue."
+    )
 
     class Meta:
         model = JudgeSetup
         fields = ["version", "grader", "name", "number", "criterion", "model", "parameters", "fingerprint"]
         fields += ["rubric", "guideline", "protocol", "price_in", "price_out", "price_each", "examples"]
+
+    def get_examples(self, setup: JudgeSetup) -> list[JudgeExampleOut]:
+        found: Any = [one for one in setup.examples if one["item"] in self.context["told"]]
+        return found
 
 
 class Dollars(serializers.DecimalField):
@@ -171,7 +178,8 @@ class Judges(AssayView):
     def get(self, request: Request) -> Response:
         """Versions of judging models that are run from here. For leads and engineers."""
         project = project_for(request.user, self.asked(ProjectQuery)["project"], "view_graders")
-        return self.page(judges_of(project).order_by("pk"), JudgeOut)
+        told = examples_told(project, reader=request.user)
+        return self.page(judges_of(project).order_by("pk"), JudgeOut, told=told)
 
     @extend_schema(operation_id="judges_define", tags=["graders"], request=JudgeIn, responses={201: JudgeOut})
     def post(self, request: Request) -> Response:
@@ -184,7 +192,8 @@ class Judges(AssayView):
         if rubric is None or guideline is None:
             raise Invalid({name: f"This project has no such {name}." for name, row in missing.items() if row is None})
         made = define_judge_named(actor=request.user, project=project, rubric=rubric, guideline=guideline, **asked)
-        return Response(JudgeOut(made).data, status=201)
+        told = examples_told(project, reader=request.user)
+        return Response(JudgeOut(made, context={"told": told}).data, status=201)
 
 
 class JudgeStart(AssayView):

@@ -23,7 +23,7 @@ from reviews.models import Criterion, Item, Project, Queue, QueueItem, Trajector
 from reviews.models import Step as StoredStep
 from reviews.queries.blind_item import rubric_of, step_of
 from reviews.queries.judging import item_context
-from reviews.queries.listings import items_told_of
+from reviews.queries.listings import items_decided, items_told_of
 from reviews.queries.masking import mask_of, title_of
 from reviews.queries.reviewing import roles_and_results, run_titles, task_given
 from reviews.trajectories.masking import Mask
@@ -84,6 +84,14 @@ def prices_of(setup: JudgeSetup) -> Prices:
 def shown_families(setups: QuerySet[JudgeSetup]) -> set[str]:
     """The families of runs that stand in the examples of these judges, as they are dealt."""
     return {one["family"] for examples in setups.values_list("examples", flat=True) for one in examples}
+
+
+def examples_told(project: Project, *, reader: Any) -> set[str]:
+    """Ids of the items among the examples of the project's judges whose labels the reader may know."""
+    setups = JudgeSetup.objects.filter(version__grader__project=project)
+    uids = {one["item"] for examples in setups.values_list("examples", flat=True) for one in examples}
+    decided = items_decided(project, reader=reader).filter(uid__in=uids)
+    return {str(uid) for uid in decided.values_list("uid", flat=True)}
 
 
 def cannot_ask(setup: JudgeSetup) -> str:

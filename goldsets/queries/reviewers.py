@@ -12,6 +12,7 @@ from goldsets.enums import (
     FamilySplitName,
     GoldVerb,
     GraderScale,
+    JudgeProtocol,
     ReviewerState,
     Rung,
 )
@@ -270,11 +271,12 @@ def judge_version(project: Project, uid: Any) -> GraderVersion | None:
 
 
 def said_by(version: GraderVersion, criterion: str) -> dict[str, float]:
-    """What the judge said of each item first, by the item's public id; how likely a pass is, where it said how sure."""
+    """What the judge said of each item first, by the item's public id; of a service that said how sure it is of a pass
+    or a fail, how likely a pass is."""
     first = scores_of(version, criterion).order_by("item", "attempt").distinct("item")
     said = first.values_list("item__uid", "value", "meta__confidence")
-    binary = version.scale == GraderScale.BINARY
-    return {str(uid): likelihood(value, sure if binary else None) for uid, value, sure in said}
+    sure_of = version.scale == GraderScale.BINARY and version.judge.protocol == JudgeProtocol.DECISIONS
+    return {str(uid): likelihood(value, sure if sure_of else None) for uid, value, sure in said}
 
 
 def cost_of_asking(version: GraderVersion) -> float | None:

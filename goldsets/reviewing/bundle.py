@@ -43,9 +43,9 @@ value it answered, 1 for pass and 0 for fail of a gate, null where it said nothi
 """
 DECIDES = """
 This reviewer is a service that answers typed decisions: `score.py` turns what it said into a verdict. Post it what
-stands in `prompt.json` as `question`, with the run as `item`. An item is then {"id", "said", "evidence"}: `said` is how
-likely a pass is: the confidence of a pass, or 1 less that of a fail; null where it said nothing, or quoted what does
-not stand there.
+stands in `prompt.json` as `question`, with the run as `item`. An item is then {"id", "said", "evidence"}. Of a gate or
+a yes or no `said` is how likely a pass is: the confidence of a pass, 1 less that of a fail, and 1 or 0 where it said no
+confidence; of levels it is the level. It is null where it said nothing, or quoted what does not stand there.
 """
 README = """# {title}
 

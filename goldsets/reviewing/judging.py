@@ -183,6 +183,9 @@ def _read(judge: Judge, item: Document, reply: Reply, order: Sequence[int]) -> V
         said = read_answer(reply.content, item, rubric=judge.rubric, criterion=judge.criterion, order=order)
     except Unreadable as error:
         return Verdict(Ending.UNREADABLE, problem=str(error), order=place)
+    if not judge.decides:
+        # A model is not asked how sure it is: what it says of that without being asked is no measure.
+        said = [replace(one, confidence=None) for one in said]
     return Verdict(Ending.SAID, tuple(said), content=reply.content, order=place)
 
 

@@ -15,6 +15,7 @@ from goldsets.judging_forms import JudgeForm, JudgeRunForm, ResumeForm
 from goldsets.models import JudgeRun
 from goldsets.queries.judges import (
     doubtful_items,
+    examples_told,
     hosts,
     judge_by_version,
     judges_of,
@@ -50,8 +51,11 @@ def judges(request: HttpRequest, slug: str) -> HttpResponse:
             if run:
                 run_judge.delay(run.pk)
                 return redirect("goldsets:judge_run", uid=run.uid)
-    context: dict[str, Any] = {"form": form, "judges": judges_of(project), "runs": runs_of(project)[:MOST_RUNS]}
-    context["hosts"] = hosts()
+    context: dict[str, Any] = {"form": form, "hosts": hosts(), "runs": runs_of(project)[:MOST_RUNS]}
+    told = examples_told(project, reader=request.user)
+    context["judges"] = [
+        (judge, [one for one in judge.examples if one["item"] in told]) for judge in judges_of(project)
+    ]
     status = 422 if form.errors else 200
     return project_page(request, "goldsets/judges.html", project=project, at="graders", status=status, **context)
 

@@ -113,9 +113,15 @@ def _open_places() -> Q:
 def items_told_of(project: Project, *, reader: Any) -> QuerySet[Item]:
     """Items of which the reader may know what graders said: not of what they judge just now, nor as a lead of what is
     still open, which they might be about to decide."""
-    items = Item.objects.filter(project=project).exclude(held_by(reader))
     leads = Membership.objects.filter(project=project, user=reader, active=True, role=Role.LEAD)
-    return items.exclude(_open_places()) if leads.exists() else items
+    if leads.exists():
+        return items_decided(project, reader=reader)
+    return Item.objects.filter(project=project).exclude(held_by(reader))
+
+
+def items_decided(project: Project, *, reader: Any) -> QuerySet[Item]:
+    """Items of which a lead or an engineer may know the label: settled wherever they are, not judged by them now."""
+    return Item.objects.filter(project=project).exclude(held_by(reader)).exclude(_open_places())
 
 
 def items_of(project: Project, *, reader: Any) -> QuerySet[Item]:

@@ -2,6 +2,8 @@
 
 import json
 from decimal import Decimal
+from io import BytesIO
+from zipfile import ZipFile
 
 import pytest
 from django.urls import reverse
@@ -11,22 +13,28 @@ from goldsets.actions.judges import define_judge
 from goldsets.actions.probe_work import run_probes, start_probes
 from goldsets.actions.probes import make_probes
 from goldsets.models import GraderScore, JudgedItem, JudgeRun, JudgeSetup, ProbeAnswer
+from goldsets.queries.judges import judge_of
 from goldsets.queries.reviewers import said_by
+from goldsets.reviewing.bundle import bundle
 from goldsets.reviewing.bundle import prompt as bundled
+from goldsets.reviewing.judging import remembered
 from goldsets.tasks import run_judge
 from reviews.errors import Conflict, Invalid
-from reviews.models import LabelValue
+from reviews.models import LabelValue, QueueItem
 from tests import factories as make
 from tests.factories import judges
 from tests.factories.furnished import judge as submit
 from tests.factories.settled import labelled_queue
 from tests.goldsets.judging import endpoint as served
+from tests.goldsets.judging.items import run
+from tests.goldsets.judging.test_answer import SHOWN
 from tests.goldsets.judging.test_judges import runs
 from tests.goldsets.reviewing.made import labelled
 from tests.reviews.api.talking import by, is_problem
 from tests.reviews.web.test_judging import enter
 
 pytestmark = pytest.mark.django_db
+ABOUT = {"title": "Consent 1", "decision": "Consent", "signed": "Signed.", "artefact_sha256": "0" * 64}
 KEY = "dk-a-key-that-nobody-may-read-0815"
 
 
@@ -109,6 +117,20 @@ def test_how_sure_it_is_is_what_a_reviewer_is_calibrated_on(queue, service):
     assert sorted(said_by(run.version, "authorised").values()) == [0, pytest.approx(0.2), 0.9]
 
 
+def test_how_sure_a_model_says_it_is_without_being_asked_counts_for_nothing(queue):
+    """What a bundle says of a judge is pass or fail; here it would be calibrated on something else."""
+    version = judges.judge(queue, criterion="authorised").version
+    item = run()
+    answer = {"criterion": "authorised", "answer": "fail", "confidence": 0.8, "evidence": SHOWN, "reason": "Seen."}
+    verdict = remembered(judge_of(version.judge), item, json.dumps({"answers": [answer]}))
+    assert [(one.value, one.confidence) for one in verdict.said] == [(0, None)]
+    row = QueueItem.objects.filter(queue=queue).first()
+    GraderScore.objects.create(
+        version=version, item=row.item, criterion="authorised", value=0, meta={"confidence": 0.8}
+    )
+    assert list(said_by(version, "authorised").values()) == [0]
+
+
 def test_a_reviewer_is_compiled_of_a_service(project, service):
     queue = labelled_queue(project, labelled(300))
     version = decider(queue).version
@@ -127,6 +149,8 @@ def test_a_reviewer_is_compiled_of_a_service(project, service):
     question = bundled(reviewer.artefact["judge"])["question"]
     assert (question["model"], question["criteria"][0]["key"]) == ("house-rules-2", "authorised")
     assert "item" not in question
+    readme = ZipFile(BytesIO(bundle(reviewer.artefact, reviewer.assurance, ABOUT))).read("README.md").decode()
+    assert "1 or 0 where it said no\nconfidence; of levels it is the level" in readme
 
 
 def test_probes_are_put_to_a_service(project, lead, alice, service):

@@ -19,9 +19,11 @@ from goldsets.queries.calibration import calibration, question
 from goldsets.reviewing.bundle import prompt as bundled
 from goldsets.reviewing.compiling import compile_reviewer
 from goldsets.reviewing.examples import Target
+from reviews.actions.dealing import claim
 from reviews.actions.masking import set_masking
+from reviews.enums import Role
 from reviews.errors import Conflict, Invalid
-from reviews.models import Event, QueueItem, Task
+from reviews.models import Event, Item, Membership, QueueItem, Task
 from tests import factories as make
 from tests.factories import judges
 from tests.factories.furnished import judge as submit
@@ -103,7 +105,7 @@ def test_other_examples_make_another_version(queue, lead):
     assert shown.version.fingerprint != plain.version.fingerprint
     assert with_examples(actor=lead, setup=shown, examples=2) == shown, "the same would be the same version"
     told = Event.objects.filter(verb="judge.defined").latest("pk").data["examples"]
-    assert told == [one["item"] for one in shown.examples]
+    assert told == sorted(one["item"] for one in shown.examples), "their order does not say which pass"
 
 
 def test_held_out_families_and_other_splits_than_training_give_none(project, lead, queue):
@@ -268,6 +270,33 @@ def test_examples_are_asked_for_on_the_page_by_api_and_by_command(project, lead,
     assert "House judge 3 over" in out.getvalue()
     with pytest.raises(CommandError, match="An even number up to 8"):
         call_command("judge", *words, budget="5", examples=5, stdout=out)
+
+
+def test_an_example_is_told_only_to_who_may_know_its_label(project, lead, queue):
+    """Of one the engineer judges just now, and the other is open in another queue."""
+    setup = judges.judge(queue, criterion="authorised", examples=2)
+    engineer = make.person("Eli")
+    member = make.member(project, engineer, Role.ENGINEER)
+    address, page = f"/api/v1/judges/?project={project.slug}", reverse("goldsets:judges", args=[project.slug])
+
+    def told(person):
+        (judge,) = by(person).get(address).json()["results"]
+        html, items = enter(person).get(page).content.decode(), [one["item"] for one in setup.examples]
+        assert [item for item in items if item in html] == [one["item"] for one in judge["examples"]]
+        return judge["examples"]
+
+    assert told(engineer) == told(lead) == setup.examples
+    held, opened = Item.objects.filter(uid__in=[one["item"] for one in setup.examples]).order_by("pk")
+    make.queue(project, items=[opened])
+    left = [one for one in setup.examples if one["item"] == str(held.uid)]
+    assert told(engineer) == told(lead) == left
+    other = make.queue(project, items=[held])
+    Membership.objects.filter(pk=member.pk).update(role=Role.EXPERT)
+    claim(actor=engineer, queue=other)
+    QueueItem.objects.filter(queue=other).update(state="settled")
+    Membership.objects.filter(pk=member.pk).update(role=Role.ENGINEER)
+    assert told(engineer) == []
+    assert told(lead) == left
 
 
 def test_judges_of_pairs_are_given_none(project):
