@@ -46,7 +46,7 @@ from goldsets.queries.instrument import Asked, InstrumentReport, asked_for, coun
 from goldsets.queries.keeping import Seen as SeenFigures
 from goldsets.queries.keeping import takes_the_count as takes_the_next_count
 from goldsets.queries.rationales import queues_to_hear
-from goldsets.queries.releases import count_checks, key_of, seen_checks
+from goldsets.queries.releases import Counted, count_checks, is_counted, key_of, seen_checks
 from goldsets.queries.repeats import Repeats, count_repeats, seen_repeats
 from goldsets.queries.stages import live_stages
 from goldsets.queries.standing import measured_queues
@@ -276,8 +276,13 @@ def count_release_checks(version_id: int) -> None:
     count_checks(dataset_version_by_id(version_id))
 
 
-def look_at_release(version: DatasetVersion) -> SeenFigures[list[Any]]:
-    """The same for the checklist of a version. Signing goes through it at that moment, whatever a page shows."""
+def look_at_release(version: DatasetVersion) -> SeenFigures[Counted] | None:
+    """The same for the checklist of a version; None where it is signed, or not finished.
+
+    Signing goes through it at that moment, whatever a page shows.
+    """
+    if not is_counted(version):
+        return None
     seen = seen_checks(version)
     if seen.stale and takes_the_next_count(key_of(version)):
         count_release_checks.delay(version.pk)

@@ -8,11 +8,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from goldsets.actions.releasing import sign_release, state_licence, withdraw_version, write_terms
-from goldsets.api.statistics import EstimateOut
+from goldsets.api.statistics import BeingCountedOut, EstimateOut
 from goldsets.models import Dataset, DatasetVersion
 from goldsets.queries.datasets import dataset_by_uid, version_by_number
 from goldsets.queries.releases import licences_of, release_page, terms_of
 from goldsets.stats.checklist import TERMS
+from goldsets.tasks import look_at_release
 from reviews.api.base import AssayView, Text, allowed, project_for
 from reviews.errors import NotFound
 
@@ -59,12 +60,16 @@ class ReaderOut(serializers.Serializer[Any]):
 
 
 class ReleaseOut(serializers.Serializer[Any]):
-    """`checks` are as signed where somebody has signed, and as they are now otherwise."""
+    """`checks` are as signed where somebody has signed, and as they were last gone through otherwise."""
 
     state = serializers.CharField(help_text="not released, signed once, released or withdrawn.")
     holds = serializers.BooleanField(help_text="Terms were written before it and every check holds.")
     terms = TermsOut(allow_null=True)
     checks = CheckOut(many=True)
+    counted_at = serializers.DateTimeField(
+        allow_null=True, help_text="Everything until then is in the checks; null where somebody has signed them."
+    )
+    stale = serializers.BooleanField(help_text="Something happened since, and they are being gone through anew.")
     checklist_sha256 = serializers.CharField(source="release.checklist_sha256", required=False)
     signatures = ReleaseSignatureOut(many=True)
     withdrawal = WithdrawalOut(allow_null=True)
@@ -112,17 +117,22 @@ class Terms(AssayView):
 
 
 class ReleaseOfVersion(AssayView):
-    @extend_schema(operation_id="release_read", tags=["datasets"], responses=ReleaseOut)
+    @extend_schema(operation_id="release_read", tags=["datasets"], responses={200: ReleaseOut, 202: BeingCountedOut})
     def get(self, request: Request, uid: str, number: int) -> Response:
         """The checklist, who signed, and who downloaded. For leads, engineers and admins."""
-        return Response(ReleaseOut(release_page(_version(request.user, uid, number))).data)
+        version = _version(request.user, uid, number)
+        seen = look_at_release(version)
+        if seen and seen.kept is None:
+            words = "The checklist is being gone through for the first time. Ask again in a moment."
+            return Response({"detail": words}, status=202, headers={"Retry-After": "2"})
+        return Response(ReleaseOut(release_page(version, seen)).data)
 
     @extend_schema(operation_id="release_sign", tags=["datasets"], request=None, responses=ReleaseOut)
     def post(self, request: Request, uid: str, number: int) -> Response:
         """Sign the checklist. With the second signature the version is released. For leads and admins."""
         version = _version(request.user, uid, number, "sign")
         sign_release(actor=request.user, version=version)
-        return Response(ReleaseOut(release_page(version)).data)
+        return Response(ReleaseOut(release_page(version, None)).data)
 
 
 class Withdraw(AssayView):
@@ -131,7 +141,7 @@ class Withdraw(AssayView):
         """Give the version out no more; the answer names who downloaded it. For leads and admins."""
         version = _version(request.user, uid, number, "sign")
         withdraw_version(actor=request.user, version=version, **self.body(WithdrawIn))
-        return Response(ReleaseOut(release_page(version)).data)
+        return Response(ReleaseOut(release_page(version, look_at_release(version))).data)
 
 
 class Licences(AssayView):

@@ -20,7 +20,7 @@ from goldsets.models import (
 )
 from goldsets.queries.agreement import queue_agreement
 from goldsets.queries.answers import gold_answers
-from goldsets.queries.keeping import Seen, count_and_keep, seen
+from goldsets.queries.keeping import Seen, count_and_keep, fresh, seen
 from goldsets.queries.leaks import latest_report, runs_of
 from goldsets.queries.leaving import rows_of, supporting_judgments
 from goldsets.queries.values import criterion_of
@@ -49,6 +49,8 @@ from reviews.models import (
 )
 
 SIGNATURES = 2
+# What is kept in another form is counted anew.
+FORM = 2
 # With so many in its queues a version's checklist is counted while somebody waits.
 FEW_JUDGMENTS = 200
 
@@ -275,10 +277,18 @@ def release_of(version: DatasetVersion) -> Release | None:
 
 
 # --- Kept: what is not signed yet -------------------------------------------------------------------------------------
-def checks_now(version: DatasetVersion) -> list[Any]:
-    """The checklist of a finished version as plain types, held to its terms, or to the usual ones."""
+@dataclass(frozen=True)
+class Counted:
+    """The checklist of a finished version as plain types, held to its terms or to the usual ones, and its sources."""
+
+    checks: list[Any]
+    sources: list[str]
+
+
+def counted_now(version: DatasetVersion) -> Counted:
     terms = terms_for(version)
-    return [row.as_dict() for row in checklist(version, terms.terms if terms else complete({}))]
+    checks = checklist(version, terms.terms if terms else complete({}))
+    return Counted([row.as_dict() for row in checks], sources_of(rows_of(version)))
 
 
 def is_counted(version: DatasetVersion) -> bool:
@@ -286,19 +296,24 @@ def is_counted(version: DatasetVersion) -> bool:
     return version.state == DatasetState.FINISHED and not Release.objects.filter(version=version).exists()
 
 
-def seen_checks(version: DatasetVersion) -> Seen[list[Any]]:
+def seen_checks(version: DatasetVersion) -> Seen[Counted]:
     """The checklist as a page shows it: a few short queries, unless there are few judgments in its queues."""
     project = version.dataset.project_id
-    return seen(key_of(version), project, little=lambda: _has_few(version), count=lambda: checks_now(version))
+    return seen(key_of(version), project, little=lambda: _has_few(version), count=lambda: counted_now(version))
+
+
+def current_checks(version: DatasetVersion) -> Seen[Counted]:
+    """The checklist as things stand, however long it takes to count."""
+    return Seen(fresh(key_of(version), version.dataset.project_id, lambda: counted_now(version)), stale=False)
 
 
 def count_checks(version: DatasetVersion) -> None:
     """Count everything anew and keep it."""
-    count_and_keep(key_of(version), version.dataset.project_id, lambda: checks_now(version))
+    count_and_keep(key_of(version), version.dataset.project_id, lambda: counted_now(version))
 
 
 def key_of(version: DatasetVersion) -> str:
-    return f"release-checks-{version.pk}"
+    return f"release-checks-{FORM}-{version.pk}"
 
 
 def _has_few(version: DatasetVersion) -> bool:
@@ -309,11 +324,13 @@ def _has_few(version: DatasetVersion) -> bool:
 # --- The page ---------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class ReleasePage:
-    """How a version stands. `checks` are as signed where somebody has signed, and as they are now otherwise."""
+    """How a version stands. `checks` are as signed where somebody has signed, and of `counted_at` otherwise."""
 
     terms: ReleaseTerms | None
     release: Release | None
     checks: list[Any]
+    counted_at: datetime | None
+    stale: bool
     signatures: list[ReleaseSignature]
     withdrawal: Withdrawal | None
     readers: list[Reader]
@@ -329,7 +346,7 @@ class ReleasePage:
 
     @property
     def holds(self) -> bool:
-        return self.terms is not None and not self.failing
+        return self.terms is not None and bool(self.checks) and not self.failing
 
     @property
     def failing(self) -> int:
@@ -352,24 +369,19 @@ class ReleasePage:
         return reading_words(self.readers)
 
 
-def release_page(version: DatasetVersion, *, checks: list[Any] | None = None) -> ReleasePage:
-    """`checks` are as they were last counted, where they are handed in, else they are counted now."""
-    release = release_of(version)
-    terms = release.terms if release else terms_for(version)
-    finished = version.state == DatasetState.FINISHED
-    if release:
-        checks = release.checklist
-    elif not finished:
-        checks = []
-    elif checks is None:
-        checks = checks_now(version)
+def release_page(version: DatasetVersion, seen: Seen[Counted] | None) -> ReleasePage:
+    """`seen` is what is known of its checklist, where `is_counted` says that there is one to be counted."""
+    release, kept = release_of(version), seen.kept if seen else None
+    counted = kept.found if kept and not release else Counted([], [])
     known = licences_of(version.dataset.project)
     return ReleasePage(
-        terms=terms,
+        terms=release.terms if release else terms_for(version),
         release=release,
-        checks=checks,
+        checks=release.checklist if release else counted.checks,
+        counted_at=kept.counted_at if kept and not release else None,
+        stale=bool(seen and seen.stale and not release),
         signatures=list(release.signatures.select_related("person")) if release else [],
         withdrawal=withdrawal_of(version),
         readers=readers_of(version),
-        unlicensed=[source for source in sources_of(rows_of(version)) if source not in known] if finished else [],
+        unlicensed=[source for source in counted.sources if source not in known],
     )

@@ -78,19 +78,14 @@ def release(request: HttpRequest, uid: str, number: int) -> HttpResponse:
     version = _version(request, uid, number)
     if request.method == "POST":
         return _act(request, version)
-    checks: list[Any] | None = None
-    context: dict[str, Any] = {}
-    if queries.is_counted(version):
-        seen = look_at_release(version)
-        if seen.kept is None:
-            return _page(request, version, "goldsets/release_counting.html")
-        checks = seen.kept.found
-        context = {"counted_at": seen.kept.counted_at, "stale": seen.stale}
-    page = queries.release_page(version, checks=checks)
+    seen = look_at_release(version)
+    if seen and seen.kept is None:
+        return _page(request, version, "goldsets/release_counting.html")
+    page = queries.release_page(version, seen)
     may = May(request.user, version.dataset.project)
-    context["checks"] = [(one, None if one["passed"] else _mended_at(one["key"], version, may)) for one in page.checks]
+    checks = [(one, None if one["passed"] else _mended_at(one["key"], version, may)) for one in page.checks]
     signed = any(signature.person_id == request.user.pk for signature in page.signatures)
-    return _page(request, version, "goldsets/release.html", page=page, signed=signed, **context)
+    return _page(request, version, "goldsets/release.html", page=page, checks=checks, signed=signed)
 
 
 def _page(request: HttpRequest, version: DatasetVersion, template: str, **context: Any) -> HttpResponse:

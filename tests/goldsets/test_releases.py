@@ -4,7 +4,8 @@ import json
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from goldsets.actions.defining import define_dataset
@@ -14,7 +15,7 @@ from goldsets.actions.releasing import hash_of, sign_release, state_licence, wit
 from goldsets.actions.splitting import seal_splits
 from goldsets.models import Release, ReleaseTerms, Withdrawal
 from goldsets.queries import releases
-from goldsets.queries.releases import checklist, readers_of, release_page
+from goldsets.queries.releases import checklist, current_checks, is_counted, readers_of, release_page
 from goldsets.stats.checklist import complete
 from goldsets.stats.splits import deal
 from goldsets.tasks import count_release_checks
@@ -65,6 +66,10 @@ def export(dataset, actor):
     version = run_export(version_id=start_export(actor=actor, dataset=dataset).pk)
     assert version.state == "finished", version.error
     return version
+
+
+def page_of(version):
+    return release_page(version, current_checks(version) if is_counted(version) else None)
 
 
 def checks_of(version, **terms):
@@ -128,14 +133,14 @@ def ready(project, lead, dataset, judged):
 def test_two_people_release_what_holds_to_terms_that_came_first(project, lead, admin, dataset, ready):
     terms = write_terms(actor=lead, dataset=dataset, terms=LOW)
     version = export(dataset, lead)
-    page = release_page(version)
+    page = page_of(version)
     assert [row["title"] for row in page.checks if not row["passed"]] == []
     sign_release(actor=lead, version=version)
     with pytest.raises(Conflict, match="somebody else"):
         sign_release(actor=lead, version=version)
-    assert release_page(version).state == "signed once"
+    assert page_of(version).state == "signed once"
     release = sign_release(actor=admin, version=version)
-    assert release_page(version).state == "released"
+    assert page_of(version).state == "released"
     assert release.terms == terms
     assert release.checklist_sha256 == hash_of(release.checklist, terms.terms)
     events = Event.objects.filter(project=project, verb="release.signed").order_by("pk")
@@ -151,7 +156,7 @@ def test_what_is_signed_stays_as_it_was_signed(project, lead, admin, dataset, re
     version = export(dataset, lead)
     sign_release(actor=lead, version=version)
     Membership.objects.filter(project=project, user__name="Bob").update(simulated=True)
-    assert all(row["passed"] for row in release_page(version).checks)
+    assert all(row["passed"] for row in page_of(version).checks)
     with pytest.raises(DatabaseError), transaction.atomic():
         Release.objects.filter(version=version).update(checklist=[])
     with pytest.raises(DatabaseError), transaction.atomic():
@@ -220,7 +225,7 @@ def test_a_withdrawn_version_is_given_out_no_more_and_names_who_has_it(project, 
         sign_release(actor=lead, version=version)
     with pytest.raises(Conflict, match="withdrawn"):
         withdraw_version(actor=lead, version=version, reason="Again.")
-    page = release_page(version)
+    page = page_of(version)
     assert page.state == "withdrawn"
     assert {(reader.person, reader.times) for reader in page.readers} == {("Erin", 2), ("Lea", 1)}
     assert page.read_words.startswith("read 3 times, last by Lea on ")
@@ -261,6 +266,29 @@ def test_a_checklist_over_many_judgments_is_gone_through_by_the_worker(project, 
     assert "being gone through anew" not in page
     state_licence(actor=lead, project=project, source="runs.jsonl", licence="MIT")
     assert "being gone through anew" in enter(lead).get(place).content.decode()
+
+
+def test_the_api_goes_through_many_judgments_no_more_than_the_page_does(project, lead, dataset, judged, monkeypatch):
+    """What is kept answers, licences stated since included; what was never gone through is asked for again."""
+    monkeypatch.setattr(releases, "FEW_JUDGMENTS", 3)
+    write_terms(actor=lead, dataset=dataset, terms=LOW)
+    version = export(dataset, lead)
+    place = f"/api/v1/datasets/{dataset.uid}/versions/{version.number}/release/"
+    first = by(lead).get(place)
+    assert (first.status_code, first.headers["Retry-After"]) == (202, "2")
+    count_release_checks(version.pk)
+    said = by(lead).get(place).json()
+    assert (said["holds"], said["stale"], bool(said["counted_at"])) == (False, False, True)
+    page, sources = reverse("goldsets:release", args=[dataset.uid, version.number]), "Sources without a licence"
+    with CaptureQueriesContext(connection) as caught:
+        assert sources in enter(lead).get(page).content.decode()
+        by(lead).get(place)
+    assert [query for query in caught if '"source_name"' in str(query["sql"])] == [], "no run is gone through"
+    state_licence(actor=lead, project=project, source="runs.jsonl", licence="MIT")
+    assert by(lead).get(place).json()["stale"] is True
+    assert sources not in enter(lead).get(page).content.decode()
+    taken = by(lead).post(place.replace("release", "withdraw"), {"reason": "Wrong."}, format="json").json()
+    assert (taken["state"], taken["checks"]) == ("withdrawn", said["checks"])
 
 
 def test_a_check_that_fails_leads_to_where_it_can_be_mended_by_whoever_may(project, lead, dataset, judged):

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from goldsets.actions.releasing import sign_release, withdraw_version
 from goldsets.management.acting import acting_member, find_project
 from goldsets.queries.datasets import dataset_by_name, version_by_number
-from goldsets.queries.releases import release_page
+from goldsets.queries.releases import current_checks, is_counted, release_page
 from reviews.enums import Role
 from reviews.errors import AssayError
 
@@ -43,7 +43,7 @@ class Command(BaseCommand):
                     withdraw_version(actor=actor, version=version, reason=options["withdraw"])
         except AssayError as error:
             raise CommandError(str(error)) from error
-        page = release_page(version)
+        page = release_page(version, current_checks(version) if is_counted(version) else None)
         if options["json"]:
             self.stdout.write(json.dumps(page.as_dict(), indent=2, ensure_ascii=False, default=str))
         else:
