@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -51,18 +51,17 @@ class JudgeOut(serializers.ModelSerializer[JudgeSetup]):
     rubric = serializers.UUIDField(source="rubric.uid")
     guideline = serializers.UUIDField(source="guideline.uid")
     protocol = serializers.ChoiceField(JudgeProtocol.choices)
-    examples = serializers.SerializerMethodField(
-        help_text="Those whose labels you may know: not of items that you judge just now or that are open in a queue."
-    )
+    examples = serializers.SerializerMethodField()
 
     class Meta:
         model = JudgeSetup
         fields = ["version", "grader", "name", "number", "criterion", "model", "parameters", "fingerprint"]
         fields += ["rubric", "guideline", "protocol", "price_in", "price_out", "price_each", "examples"]
 
-    def get_examples(self, setup: JudgeSetup) -> list[JudgeExampleOut]:
-        found: Any = [one for one in setup.examples if one["item"] in self.context["told"]]
-        return found
+    @extend_schema_field(JudgeExampleOut(many=True))
+    def get_examples(self, setup: JudgeSetup) -> list[dict[str, Any]]:
+        """Those whose labels you may know: of no item that you judge just now or that is open in a queue."""
+        return [one for one in setup.examples if one["item"] in self.context["told"]]
 
 
 class Dollars(serializers.DecimalField):

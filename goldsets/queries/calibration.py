@@ -38,6 +38,8 @@ class Question:
     version: GraderVersion
     criterion: str
     held: Against
+    # What labels of its runs answer.
+    answered: Mapping[int, Asked]
     part: str = ""
     limit: float = LIMIT
     other: GraderVersion | None = None
@@ -69,10 +71,20 @@ class Question:
 class Watching:
     """What is watched: a version on one criterion; with `sealed`, held-out runs beside those of training."""
 
-    version: GraderVersion
-    criterion: str
-    held: Against
+    question: Question
     sealed: bool = False
+
+    @property
+    def version(self) -> GraderVersion:
+        return self.question.version
+
+    @property
+    def criterion(self) -> str:
+        return self.question.criterion
+
+    @property
+    def held(self) -> Against:
+        return self.question.held
 
     @property
     def key(self) -> str:
@@ -187,18 +199,19 @@ def question(grader: Grader, asked: Mapping[str, Any]) -> Question:
     if version is None:
         raise Invalid({"version": "This grader has no version yet."})
     criterion = _criterion(version, asked.get("criterion"))
-    known = asked_behind(version)
-    held = against(str(asked.get("against") or _usual(criterion, known)), known)
+    answered = asked_behind(version)
+    held = against(str(asked.get("against") or _usual(criterion, answered)), answered)
     part = str(asked.get("part") or "")
     if part and part not in FamilySplitName.values:
         raise Invalid({"part": f"The runs of a split are those of {', '.join(FamilySplitName.values)}."})
-    return Question(version, criterion, held, part, _limit(asked.get("limit")), _other(version, asked.get("other")))
+    limit, other = _limit(asked.get("limit")), _other(version, asked.get("other"))
+    return Question(version, criterion, held, answered, part, limit, other)
 
 
 def watching(grader: Grader, asked: Mapping[str, Any]) -> Watching:
     """Reads "version", "criterion", "against" and "sealed". Raises Invalid with the field at fault."""
     usual = question(grader, {name: asked.get(name) for name in ("version", "criterion", "against")})
-    return Watching(usual.version, usual.criterion, usual.held, bool(asked.get("sealed")))
+    return Watching(usual, bool(asked.get("sealed")))
 
 
 def _version(grader: Grader, number: Any, field: str) -> GraderVersion | None:
@@ -267,7 +280,7 @@ class Choices:
 
 def choices(asked: Question) -> Choices:
     version = asked.version
-    answered = {one.key: one.title for one in asked_behind(version).values()}
+    answered = {one.key: one.title for one in asked.answered.values()}
     titles = {one.key: one.title for one in asked_in(version.grader.project).values()} | answered
     criteria = [(key, titles.get(key, key) or "The run as a whole") for key in criteria_scored(version)]
     held = [(VERDICT, "The verdict on the run"), (GATES, "The gates alone"), *answered.items()]
@@ -326,7 +339,7 @@ def _by_criterion(asked: Question, known: Mapping[int, Asked]) -> tuple[Criterio
     keys = criteria_scored(asked.version)
     if len(keys) < 2:
         return ()
-    answered = asked_behind(asked.version)
+    answered = asked.answered
     titles = {one.key: one.title for one in (*known.values(), *answered.values())}
     threshold, _words = threshold_of(asked.version)
     found = []

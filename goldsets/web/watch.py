@@ -8,7 +8,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from goldsets.charts import parting_figure
-from goldsets.queries.calibration import Watching, choices, question, watching
+from goldsets.queries.calibration import Watching, choices, watching
 from goldsets.tasks import look_at_watch
 from goldsets.web.calibration import grader_page
 from goldsets.web.graders import grader_for
@@ -40,7 +40,7 @@ def watch(request: HttpRequest, uid: str, version: int) -> HttpResponse:
         "found": found,
         "counted_at": seen.kept.counted_at,
         "stale": seen.stale,
-        "choices": choices(question(grader, {**asked.asked, "sealed": None})),
+        "choices": choices(asked.question),
         "checkpoints": parting_figure(found.checkpoints, by=found.distance),
         "weeks": parting_figure(found.weeks),
     }

@@ -3,6 +3,8 @@
 from uuid import uuid4
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from goldsets.actions.graders import add_version
@@ -49,6 +51,15 @@ def test_the_page_tells_both_errors_the_bound_and_what_is_missing(lead, version)
     assert "20 labelled of 25 scored runs" in page
     assert "family takeovers: 0.20 [0.06, 0.51], n 10" in page
     assert page.count('class="plot square"') == 3
+
+
+@pytest.mark.parametrize("name", ["calibration", "watch"])
+def test_a_page_looks_once_at_what_labels_answer(lead, version, name):
+    """That goes through the labels of all its scores."""
+    with CaptureQueriesContext(connection) as caught:
+        read(lead, reverse(f"goldsets:{name}", args=[version.grader.uid, version.number]))
+    asked = [str(query["sql"]) for query in caught]
+    assert sum('FROM "reviews_criterion"' in sql and "goldsets_graderscore" in sql for sql in asked) == 1
 
 
 def test_every_number_opens_the_runs_behind_it(lead, version):
