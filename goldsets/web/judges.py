@@ -52,9 +52,9 @@ def judges(request: HttpRequest, slug: str) -> HttpResponse:
                 run_judge.delay(run.pk)
                 return redirect("goldsets:judge_run", uid=run.uid)
     context: dict[str, Any] = {"form": form, "hosts": hosts(), "runs": runs_of(project)[:MOST_RUNS]}
-    told = examples_told(project, reader=request.user)
+    may_know = examples_told(project, reader=request.user)
     context["judges"] = [
-        (judge, [one for one in judge.examples if one["item"] in told]) for judge in judges_of(project)
+        (judge, [one for one in judge.examples if one["item"] in may_know]) for judge in judges_of(project)
     ]
     status = 422 if form.errors else 200
     return project_page(request, "goldsets/judges.html", project=project, at="graders", status=status, **context)
