@@ -2,17 +2,25 @@
 
 from typing import Any
 
+import structlog
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.models import EmailAddress
 from allauth.account.utils import perform_login
+from allauth.mfa.models import Authenticator
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialAccount
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
+from knox.models import AuthToken
 from sesame.utils import get_user
 
 from annotator.models import User
+
+log = structlog.get_logger(__name__)
 
 
 class ClosedAccountAdapter(DefaultAccountAdapter):
@@ -27,6 +35,13 @@ class KnownPeopleOnlyAdapter(DefaultSocialAccountAdapter):
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
         return False
+
+    def authenticate_by_email(self, sociallogin: Any) -> Any:
+        """The person whose address the provider vouches for, with everything ended that was there before it did."""
+        found = super().authenticate_by_email(sociallogin)
+        if found is not None:
+            _vouched_for(*found)
+        return found
 
 
 @never_cache
@@ -57,6 +72,23 @@ def address(request: HttpRequest) -> HttpResponse:
         "action": "Back to the first page",
     }
     return render(request, "error.html", refusal, status=403)
+
+
+@transaction.atomic
+def _vouched_for(user: Any, email: str) -> None:
+    """Whoever opens an invitation may give any address; nobody checks it. So the account may have been made by another.
+
+    The first time a provider says whose the address is, that person has the account to themselves: password and
+    sessions, one-time links, API tokens, second factors and other linked identities end.
+    """
+    if EmailAddress.objects.filter(user=user, email__iexact=email, verified=True).exists():
+        return
+    user.set_unusable_password()  # Sessions and one-time links hang on it, too.
+    user.save(update_fields=["password"])
+    for model in (AuthToken, Authenticator, SocialAccount, EmailAddress):
+        model.objects.filter(user=user).delete()
+    EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
+    log.info("address vouched for", person=user.pk)
 
 
 def _use_up(user: User) -> bool:

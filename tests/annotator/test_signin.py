@@ -5,13 +5,23 @@ from datetime import timedelta
 import pytest
 import time_machine
 from allauth.account.models import EmailAddress
+from allauth.core import context
+from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.helpers import complete_social_login
+from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth import get_user, get_user_model
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.test import Client, RequestFactory
 from django.utils import timezone
 from knox.models import AuthToken
 from sesame.utils import get_query_string
 
 from annotator import signin
+from reviews.actions.projects import accept_invitation, invite
+from tests import factories as make
 
 User = get_user_model()
 pytestmark = pytest.mark.django_db
@@ -119,3 +129,65 @@ def test_nobody_takes_another_address(client, alice, action, address):
     alice.refresh_from_db()
     assert alice.email == "alice@example.org"
     assert not EmailAddress.objects.exclude(email="alice@example.org").exists()
+
+
+# --- Single sign-on ---------------------------------------------------------------------------------------------------
+@pytest.fixture
+def provider(settings):
+    app = {"provider_id": "openid", "name": "Desk", "client_id": "assay", "secret": "s"}
+    app["settings"] = {"server_url": "https://id.example.org"}
+    settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [app]}}
+
+
+def signed_on(email, *, verified=True, uid="boss-1"):
+    """Who is signed in once the provider has said this of somebody."""
+    request = RequestFactory().get("/accounts/oidc/openid/login/callback/")
+    for middleware in (SessionMiddleware, MessageMiddleware):
+        middleware(lambda _request: None).process_request(request)
+    request.user = get_user(Client())
+    with context.request_context(request):
+        told = {"userinfo": {"sub": uid, "email": email, "email_verified": verified}}
+        login = get_adapter(request).get_provider(request, "openid").sociallogin_from_response(request, told)
+        complete_social_login(request, login)
+    return request.user
+
+
+@pytest.fixture
+def squatter(project):
+    """Mallory opens an invitation as the boss, who has no account yet, and sets up every way to come back."""
+    _, token = invite(actor=make.lead_of(project), project=project, role="expert")
+    boss = accept_invitation(token=token, email="boss@example.org", name="The Boss").user
+    boss.set_password("a password of Mallory's")
+    boss.save()
+    TOTP.activate(boss, generate_totp_secret())
+    SocialAccount.objects.create(user=boss, provider="openid", uid="mallory-1")
+    return boss
+
+
+def test_who_the_provider_knows_has_an_account_to_themselves(squatter, provider):
+    mallory, (_, secret), address = Client(), AuthToken.objects.create(squatter), link(squatter)
+    mallory.force_login(squatter, backend="allauth.account.auth_backends.AuthenticationBackend")
+    assert get_user(mallory) == squatter
+    assert signed_on("boss@example.org") == squatter
+    assert get_user(mallory).is_anonymous
+    assert Client().get("/api/v1/projects/", headers={"Authorization": f"Token {secret}"}).status_code == 401
+    assert Client().get(address).status_code == 403
+    Client().post("/accounts/login/", {"login": "boss@example.org", "password": "a password of Mallory's"})
+    squatter.refresh_from_db()
+    assert not squatter.has_usable_password()
+    assert not Authenticator.objects.filter(user=squatter).exists()
+    assert signed_on("mallory@example.org", uid="mallory-1").is_anonymous
+
+
+def test_what_they_set_up_themselves_later_stays(squatter, provider):
+    signed_on("boss@example.org")
+    _, secret = AuthToken.objects.create(squatter)
+    assert signed_on("boss@example.org") == squatter
+    assert Client().get("/api/v1/projects/", headers={"Authorization": f"Token {secret}"}).status_code == 200
+
+
+def test_an_address_that_the_provider_does_not_vouch_for_opens_nothing(squatter, provider):
+    assert signed_on("boss@example.org", verified=False).is_anonymous
+    assert signed_on("nobody@example.org").is_anonymous
+    squatter.refresh_from_db()
+    assert squatter.has_usable_password()
