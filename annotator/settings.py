@@ -154,7 +154,7 @@ INSTALLED_APPS = [
     "annotator",
     "goldsets",
     "reviews",
-    "django.contrib.admin",
+    "annotator.apps.OperatorsAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

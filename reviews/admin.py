@@ -1,6 +1,4 @@
-"""Django's admin over the tables of reviews: to look at and to search. What changes, changes through the actions."""
-
-from typing import Any
+"""What operators see of reviews on the admin site: to look at and to search. What changes, changes by the actions."""
 
 from django.contrib import admin
 from django.db.models import Model
@@ -48,111 +46,12 @@ class InvitationAdmin(LookOnly):
     exclude = ["token_hash"]
 
 
-@admin.register(models.Guideline, models.Rubric)
-class VersionAdmin(LookOnly):
-    list_display = ["name", "version", "project", "created_by", "created_at"]
-    list_select_related = ["project", "created_by"]
-    search_fields = ["name"]
-
-
-@admin.register(models.Criterion)
-class CriterionAdmin(LookOnly):
-    list_display = ["title", "key", "kind", "rubric", "position"]
-    list_filter = ["kind", "block"]
-    list_select_related = ["rubric"]
-
-
-@admin.register(models.Task)
-class TaskAdmin(LookOnly):
-    list_display = ["key", "title", "family", "split", "project"]
-    list_filter = ["split"]
-    list_select_related = ["project"]
-    search_fields = ["key", "title", "family"]
-
-
-@admin.register(models.Trajectory)
-class TrajectoryAdmin(LookOnly):
-    list_display = ["uid", "task", "step_count", "source_format", "source_name", "created_at"]
-    list_select_related = ["task"]
-    search_fields = ["uid", "content_hash", "source_name"]
-
-
-@admin.register(models.Item)
-class ItemAdmin(LookOnly):
-    list_display = ["uid", "project", "provenance", "created_at"]
-    list_select_related = ["project"]
-    search_fields = ["uid"]
-
-
 @admin.register(models.ImportJob)
 class ImportJobAdmin(LookOnly):
     list_display = ["name", "project", "state", "created", "already_there", "refused", "created_at"]
     list_filter = ["state"]
     list_select_related = ["project"]
     search_fields = ["name"]
-
-
-@admin.register(models.RaterPause)
-class RaterPauseAdmin(LookOnly):
-    list_display = ["queue", "rater", "since", "ended_at"]
-    list_select_related = ["queue", "rater"]
-
-
-@admin.register(models.Queue)
-class QueueAdmin(LookOnly):
-    list_display = ["name", "project", "rubric", "overlap", "settle_rule", "state"]
-    list_filter = ["state"]
-    list_select_related = ["project", "rubric"]
-    search_fields = ["name", "slug"]
-
-
-@admin.register(models.QueueItem)
-class QueueItemAdmin(LookOnly):
-    list_display = ["uid", "queue", "state", "waits_for", "waiting_since"]
-    list_filter = ["state", "waits_for"]
-    list_select_related = ["queue"]
-    search_fields = ["uid"]
-    raw_id_fields = ["item", "label"]
-
-
-@admin.register(models.Assignment)
-class AssignmentAdmin(LookOnly):
-    list_display = ["uid", "queue", "rater", "state", "leased_at", "ended_at"]
-    list_filter = ["state"]
-    list_select_related = ["queue", "rater"]
-    search_fields = ["uid", "rater__email"]
-
-
-@admin.register(models.Judgment)
-class JudgmentAdmin(LookOnly):
-    list_display = ["uid", "queue", "rater", "revision", "confidence", "submitted_at"]
-    list_select_related = ["queue", "rater"]
-    search_fields = ["uid", "rater__email"]
-
-
-@admin.register(models.Adjudication)
-class AdjudicationAdmin(LookOnly):
-    list_display = ["uid", "queue_item", "number", "lead", "created_at"]
-    list_select_related = ["queue_item__queue", "queue_item__item", "lead"]
-    search_fields = ["uid", "lead__email"]
-
-
-@admin.register(models.Label)
-class LabelAdmin(LookOnly):
-    list_display = ["uid", "queue", "revision", "basis", "judgment_count", "created_at"]
-    list_filter = ["basis"]
-    list_select_related = ["queue"]
-    search_fields = ["uid"]
-
-
-@admin.register(models.Event)
-class EventAdmin(LookOnly):
-    list_display = ["at", "project", "actor", "verb", "target_type", "target_id"]
-    list_select_related = ["project", "actor"]
-    search_fields = ["verb", "actor__email"]
-
-    def get_queryset(self, request: HttpRequest) -> Any:
-        return super().get_queryset(request).order_by("-pk")
 
 
 # The library's own page would take a person by number, show what hashes to a token, and make tokens that never end.
