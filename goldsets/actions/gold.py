@@ -34,12 +34,11 @@ FIRM = (Basis.ADJUDICATED, Basis.UNANIMOUS)
 
 
 # --- The queue's policy -----------------------------------------------------------------------------------------------
-@transaction.atomic
 def set_gold_rate(*, actor: Any, queue: Queue, rate: Any) -> GoldPolicy:
     """The share of what each rater is dealt that is gold, from 0 (none) to 0.5. Raises Forbidden or Invalid.
 
-    Where some is, the queue is shuffled: in the order of arrival gold, which came in earlier than all that still waits,
-    would be told by every number and date that grows.
+    Where some is, the queue is shuffled first: in the order of arrival gold, which came in earlier than all that still
+    waits, would be told by every number and date that grows. Raters go on meanwhile, and get no gold yet.
     """
     check(actor, "manage_queue", queue.project)
     try:
@@ -50,8 +49,10 @@ def set_gold_rate(*, actor: Any, queue: Queue, rate: Any) -> GoldPolicy:
         raise Invalid({"gold_rate": "The gold rate is a number from 0 to 0.5: the share of items dealt that are gold."})
     if share:
         shuffle(actor=actor, queue=queue)
-    policy, _ = GoldPolicy.objects.update_or_create(queue=queue, defaults={"rate": share})
-    record(project=queue.project_id, actor=actor, verb=GoldVerb.GOLD_POLICY_CHANGED, target=queue, rate=float(share))
+    with transaction.atomic():
+        policy, _ = GoldPolicy.objects.update_or_create(queue=queue, defaults={"rate": share})
+        told = {"project": queue.project_id, "actor": actor, "target": queue, "rate": float(share)}
+        record(verb=GoldVerb.GOLD_POLICY_CHANGED, **told)
     return policy
 
 

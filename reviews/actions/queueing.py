@@ -246,7 +246,8 @@ def add_items(*, actor: Any, queue: Queue, items: Iterable[Item], rule: ArrivalR
     `rule` is what brought them, if it was a rule on arrival; its priority decides how early they are dealt.
     """
     check(actor, "import", queue.project)
-    queue = Queue.objects.select_for_update(of=("self",)).select_related("rubric").get(pk=queue.pk)
+    # Claims refer to the queue, and go on all the same.
+    queue = Queue.objects.select_for_update(of=("self",), no_key=True).select_related("rubric").get(pk=queue.pk)
     if queue.state == QueueState.CLOSED:
         raise Conflict("This queue is closed. Open it again to put items in.")
     kind = queue.rubric.item_kind
@@ -283,30 +284,45 @@ def add_items(*, actor: Any, queue: Queue, items: Iterable[Item], rule: ArrivalR
 
 # The slots of an item stay together. What a rule on arrival put in front stays there.
 DRAW_PLACES = """
-    WITH waiting AS MATERIALIZED (
+    WITH drawn AS MATERIALIZED (
         SELECT item.id, floor(random() * %(places)s)::bigint AS place
-        FROM reviews_queueitem item
-        WHERE item.queue_id = %(queue)s AND coalesce(item.priority, 0) = 0
-          AND EXISTS (SELECT FROM reviews_slot slot WHERE slot.queue_item_id = item.id AND slot.state = 'open')
+        FROM reviews_queueitem item WHERE item.id = ANY(%(items)s) AND coalesce(item.priority, 0) = 0
+    ), waiting AS (
+        SELECT slot.id, drawn.place FROM reviews_slot slot JOIN drawn ON drawn.id = slot.queue_item_id
+        WHERE slot.state = 'open' ORDER BY slot.id FOR UPDATE OF slot
     )
-    UPDATE reviews_slot slot SET place = waiting.place
-    FROM waiting WHERE slot.queue_item_id = waiting.id AND slot.state = 'open'
+    UPDATE reviews_slot slot SET place = waiting.place FROM waiting WHERE slot.id = waiting.id
 """
 
 
-@transaction.atomic
 def shuffle(*, actor: Any, queue: Queue) -> Queue:
-    """From now on items come in an order that is drawn: those that wait, and those that are put in later."""
+    """From now on items come in an order that is drawn: those that wait, and those that are put in later.
+
+    Claims go on meanwhile: they pass over what is just being drawn, so that is a part of the queue at a time, in a
+    transaction of its own, and what they would come to first is drawn last. Once this returns all is drawn; where it
+    breaks off, the queue is still one in order of arrival, and another call draws all again.
+    """
     check(actor, "manage_queue", queue.project)
-    queue = Queue.objects.select_for_update().get(pk=queue.pk)
-    if queue.order == QueueOrder.SHUFFLED:
-        return queue
-    with connection.cursor() as cursor:
-        cursor.execute(DRAW_PLACES, {"queue": queue.pk, "places": SHUFFLED_PLACES})
-    queue.order = QueueOrder.SHUFFLED
-    queue.save(update_fields=["order"])
-    record(project=queue.project_id, actor=actor, verb=Verb.QUEUE_CHANGED, target=queue, order=queue.order)
+    items = list(queue.queue_items.order_by("-pk").values_list("pk", flat=True))
+    if Queue.objects.get(pk=queue.pk).order != QueueOrder.SHUFFLED:
+        for at in range(0, len(items), BATCH):
+            with transaction.atomic():
+                _draw_places(items[at : at + BATCH])
+    with transaction.atomic():
+        queue = Queue.objects.select_for_update(no_key=True).get(pk=queue.pk)
+        if queue.order == QueueOrder.SHUFFLED:
+            return queue
+        # Whoever puts items in waits for this lock, and then draws their places.
+        _draw_places(list(queue.queue_items.filter(pk__gt=max(items, default=0)).values_list("pk", flat=True)))
+        queue.order = QueueOrder.SHUFFLED
+        queue.save(update_fields=["order"])
+        record(project=queue.project_id, actor=actor, verb=Verb.QUEUE_CHANGED, target=queue, order=queue.order)
     return queue
+
+
+def _draw_places(items: list[int]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(DRAW_PLACES, {"items": items, "places": SHUFFLED_PLACES})
 
 
 def _places_in_front(queue: Queue, priority: int, count: int) -> list[int]:

@@ -1,17 +1,20 @@
 """Gold among the rest: within its rate, unpredictable, once per rater, least used first, and never to be told apart."""
 
+import threading
 from collections import Counter
 from datetime import timedelta
 from statistics import mean
 
 import pytest
+from django.db import connection, transaction
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
 from goldsets.actions.dealing import draw_first_gap, draw_gap
 from goldsets.actions.gold import propose_gold, retire_gold, set_gold_rate
-from goldsets.models import GoldItem, GoldPlacement, GoldSchedule
+from goldsets.models import GoldItem, GoldPlacement, GoldPolicy, GoldSchedule
+from reviews.actions import queueing
 from reviews.actions.dealing import NothingToDeal, claim, expire_leases, release, skip
 from reviews.actions.judging import submit
 from reviews.actions.queueing import add_items
@@ -196,3 +199,55 @@ def test_a_rate_that_is_none_is_refused_at_its_field(project, rate):
     with pytest.raises(Invalid) as refused:
         set_gold_rate(actor=make.lead_of(project), queue=queue, rate=rate)
     assert "gold_rate" in refused.value.errors
+
+
+def beside(done, work, *arguments):
+    """Does the work on a connection of its own, and keeps what came of it."""
+
+    def run():
+        try:
+            done.append(work(*arguments))
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
+def somebody_waits():
+    """Until a statement waits for a lock that another transaction holds."""
+    while True:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone()[0]:
+                return
+
+
+@pytest.mark.django_db(transaction=True)
+def test_raters_go_on_while_a_queue_is_shuffled_and_get_no_gold_before_it_is(monkeypatch):
+    """Of six items the shuffle has drawn the last two, and waits for somebody who just takes the third."""
+    monkeypatch.setattr(queueing, "BATCH", 2)
+    project = make.project()
+    queue = make.queue(project, items=6, overlap=1)
+    slots = list(Slot.objects.filter(queue=queue).order_by("place"))
+    alice, lead, items = make.expert(project, "Alice"), make.lead_of(project), [make.item(project)]
+    dealt, put_in, rated = [], [], []
+    with transaction.atomic():
+        Slot.objects.select_for_update().get(pk=slots[2].pk)
+        setting = beside(rated, lambda: set_gold_rate(actor=lead, queue=queue, rate="0.5"))
+        somebody_waits()
+        for done, work in (
+            (dealt, lambda: claim(actor=alice, queue=queue)),
+            (put_in, lambda: add_items(actor=lead, queue=queue, items=items)),
+        ):
+            beside(done, work).join(timeout=30)
+        assert (dealt[0].slot_id, put_in, rated) == (slots[0].pk, [1], [])
+        assert not GoldPolicy.objects.exists()
+    setting.join(timeout=30)
+    queue.refresh_from_db()
+    assert (queue.order, float(rated[0].rate)) == ("shuffled", 0.5)
+    before = {slot.pk: slot.place for slot in slots}
+    after = dict(Slot.objects.filter(queue=queue).values_list("pk", "place"))
+    assert [pk for pk, place in before.items() if after[pk] == place] == [slots[0].pk], "all that waited were drawn"
+    assert after[Slot.objects.get(item=items[0]).pk] != queue.last_place, "and so was what came in meanwhile"
