@@ -24,8 +24,9 @@ ZIP_MAGIC = b"PK\x03\x04"
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 # More than this is no text of runs: deflate cannot pack JSON as tightly, and a bomb would keep a worker busy for hours.
+# So the work is in proportion to what was sent; of the first mebibyte nobody asks what it was packed into.
 MAX_RATIO = 500
-RATIO_FREE_BYTES = 64 * 1024 * 1024
+RATIO_FREE_BYTES = 1024 * 1024
 ZSTD_PIECE_BYTES = 1024
 UNPACKED_BUFFER_BYTES = 256 * 1024
 MAX_WINDOW_BYTES = 128 * 1024 * 1024

@@ -27,7 +27,7 @@ from reviews.trajectories import (
 )
 from reviews.trajectories.envelope import Envelope
 from reviews.trajectories.schema import RowError
-from reviews.trajectories.splitting import CHUNK_BYTES, TOKEN, WHITE, ListSplitter, ObjectScanner
+from reviews.trajectories.splitting import CHUNK_BYTES, DEEPEST, TOKEN, WHITE, ListSplitter, ObjectScanner
 
 MAX_ROW_BYTES = 64 * 1024 * 1024
 HEAD_BYTES = 1024 * 1024  # enough to tell the layout
@@ -181,6 +181,8 @@ def _is_open(line: bytes) -> bool:
                 return False
         elif text in b"{[":
             depth += 1
+            if depth > DEEPEST:
+                return False
         elif text in b"}]":
             depth -= 1
     return depth > 0
@@ -314,6 +316,9 @@ def _list_rows(stream: BinaryIO, limit: int, *, inner: bool = False) -> Rows:
         for element in splitter.feed(chunk):
             yield _element(f"index {index}", element, limit)
             index += 1
+    if splitter.too_deep:
+        yield BadRow(f"index {index}", f"It is nested more than {DEEPEST:,} levels deep. Nothing after it was read.")
+        return
     if splitter.closed:
         if index == 0:
             yield BadRow(THE_FILE, "The list is empty.")

@@ -10,6 +10,8 @@ import re
 
 CHUNK_BYTES = 1024 * 1024
 WHITE = b" \t\r\n"
+# No row is nested a tenth as deep. What is deeper is not looked through any further, nor is what comes after it.
+DEEPEST = 1000
 
 # A whole string, a string that the buffer cuts, or one bracket or comma. The possessive quantifiers (Python 3.11) keep
 # it linear on any input.
@@ -25,12 +27,13 @@ class ListSplitter:
 
     A closing bracket of the wrong kind closes up to the nearest bracket it fits, so that one element with a bracket
     too few usually does not take its neighbours along. An element past the limit is given out cut, one byte longer
-    than the limit, so that memory stays bounded.
+    than the limit, so that memory stays bounded. Past `DEEPEST` brackets it is `too_deep`, and closed.
     """
 
     def __init__(self, limit: int):
         self.limit = limit
         self.closed = False
+        self.too_deep = False
         self._buffer = b""  # begins where the element under way begins
         self._scanned = 0  # everything before this place in the buffer is understood
         self._expected = bytearray()  # the closing brackets still to come; the first closes the list itself
@@ -71,6 +74,9 @@ class ListSplitter:
                 self._expected.append(_OPENS[kind])
                 if len(self._expected) == 1:
                     start = token.end()
+                elif len(self._expected) > DEEPEST:
+                    self.too_deep = self.closed = True
+                    return elements
             elif kind == _COMMA:
                 if len(self._expected) == 1:
                     elements.append(self._cut(start, token.start()))
@@ -108,7 +114,7 @@ class ObjectScanner:
     """Finds where the members of a JSON object lie that comes in chunks.
 
     `starts` and `ends` are places in the stream, by name; a member under way has only a start. Of a name given twice
-    the last counts. `closed_at` is the place behind the object's end.
+    the last counts. `closed_at` is the place behind the object's end, or where it is nested past `DEEPEST`.
     """
 
     def __init__(self) -> None:
@@ -141,6 +147,8 @@ class ObjectScanner:
     def _take(self, kind: int, text: bytes, place: int) -> None:
         if kind in _OPENS:
             self._depth += 1
+            if self._depth > DEEPEST:
+                self.closed_at = place
         elif kind == _QUOTE:
             if self._depth == 1 and self._name is None:
                 self._text = text

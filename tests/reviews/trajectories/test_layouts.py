@@ -130,3 +130,16 @@ def test_any_object_in_any_chunks_falls_into_its_members(value, sizes, ascii_onl
     found = {name: json.loads(data[scanner.starts[name] : end]) for name, end in scanner.ends.items()}
     assert found == value
     assert scanner.closed_at == len(data)
+
+
+def test_a_list_is_read_up_to_what_is_nested_past_all_depth(tmp_path):
+    reason = "It is nested more than 1,000 levels deep. Nothing after it was read."
+    deep = b"[" * 1000 + b"]" * 1000
+    assert read(tmp_path, b'[{"a": 1}, ' + deep + b', {"a": 2}]') == [("index 0", b'{"a": 1}'), ("index 1", reason)]
+    places = [place for place, _row in read(tmp_path, b'[{"a": 1}, ' + deep[1:-1] + b', {"a": 2}]')]
+    assert places == ["index 0", "index 1", "index 2"], "what is too deep for a row is refused by itself"
+
+
+def test_of_lines_only_those_nested_too_deep_are_refused(tmp_path):
+    lines = b'{"a":' * 5000 + b"1" + b"}" * 5000 + b'\n{"a": 2}\n'
+    assert [place for place, _row in read(tmp_path, lines, "runs.json")] == ["line 1", "line 2"]
