@@ -469,9 +469,8 @@ class GraderReasons(AssayView):
     @extend_schema(operation_id="graders_reasons", tags=["graders"], responses=GraderReasonsOut)
     def get(self, request: Request, uid: str, number: int) -> Response:
         """What raters found of its verdicts and evidence, after their own answers. For leads."""
-        return Response(
-            GraderReasonsOut(reasons_of(version_for(request.user, uid, number, "view_agreement")).as_dict()).data
-        )
+        version = version_for(request.user, uid, number, "view_agreement")
+        return Response(GraderReasonsOut(reasons_of(version, reader=request.user).as_dict()).data)
 
     @extend_schema(
         operation_id="graders_audit", tags=["graders"], request=GraderAuditIn, responses={201: GraderAuditOpened}

@@ -32,7 +32,9 @@ class RationalesOut(serializers.Serializer[Any]):
 
     rows = RationaleFlagOut(many=True, help_text="At most fifty, the most striking first.")
     listed_of = serializers.IntegerField()
-    kept_back = serializers.IntegerField(help_text="On items that still collect judgments, or that you judge.")
+    kept_back = serializers.IntegerField(
+        help_text="On items that still collect judgments, that you judge, or that you are to answer first."
+    )
     precision = EstimateOut(help_text="Of those that leads looked at, how many really part from their verdict.")
     fitted = serializers.IntegerField(source="watch.fitted", default=0)
     families = serializers.IntegerField(source="watch.families", default=0)

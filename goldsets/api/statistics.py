@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from goldsets.queries.agreement import Seen
 from goldsets.queries.agreement_report import agreement_report, as_markdown
-from goldsets.queries.listings import settled_items
+from goldsets.queries.listings import settled_items, unanswered_items
 from goldsets.tasks import look_at_agreement
 from reviews.api.base import AssayView, queue_for
 from reviews.errors import Invalid
@@ -290,7 +290,7 @@ class Agreement(AssayView):
         """How raters agree, per criterion, per part, per rater and per pair. For leads."""
         queue = queue_for(request.user, uid, "view_agreement")
         seen = look_at_agreement(queue, with_items=True)
-        return Response(_agreement(queue, seen)) if seen.kept else being_counted()
+        return Response(_agreement(queue, seen, request.user)) if seen.kept else being_counted()
 
 
 class AgreementReport(AssayView):
@@ -318,20 +318,25 @@ class ConsensusOfQueue(AssayView):
     )
     def get(self, request: Request, uid: str) -> Response:
         """What the answers to one criterion probably are, item by item, and each rater's table of errors. For leads."""
-        kept = look_at_agreement(queue_for(request.user, uid, "view_agreement"), with_items=True).kept
+        queue = queue_for(request.user, uid, "view_agreement")
+        kept = look_at_agreement(queue, with_items=True).kept
         if kept is None:
             return being_counted()
-        found = kept.found
+        found, hidden = kept.found, unanswered_items(queue, request.user)
         key = request.query_params.get("criterion", "")
         entry = next((entry for entry in found.entries if entry.key == key and entry.consensus), None)
         if entry is None or entry.consensus is None:
             known = ", ".join(entry.key for entry in found.entries if entry.consensus)
             raise Invalid({"criterion": f"Name a criterion with a declared scale: {known or 'this rubric has none'}."})
-        return Response(entry.consensus.as_dict())
+        told = entry.consensus.as_dict()
+        told["items"] = [item for item in told["items"] if item not in hidden]
+        told["answers"] = [answer for answer in told["answers"] if answer["item"] not in hidden]
+        return Response(told)
 
 
-def _agreement(queue: Queue, seen: Seen) -> dict[str, Any]:
-    """The agreement, without the items that would tell who said what, or whose run it is, before they are settled."""
+def _agreement(queue: Queue, seen: Seen, reader: Any) -> dict[str, Any]:
+    """The agreement, without the items that would tell who said what, or whose run it is, before they are settled, and
+    without those that the reader is to answer first."""
     kept: Any = seen.kept
     found = {
         "counted_at": kept.counted_at,
@@ -339,8 +344,14 @@ def _agreement(queue: Queue, seen: Seen) -> dict[str, Any]:
         **kept.found.as_dict(),
         "within": kept.within.as_dict(),
     }
-    settled = settled_items(queue)
+    settled, hidden = settled_items(queue), unanswered_items(queue, reader)
     for entry in (*found["criteria"], *(found[name] for name in ("step", "steps", "first_error") if found[name])):
-        for told in (*entry["pairs"], *(entry["models"]["models"] if entry["models"] else ())):
+        entry["disagreed"] = [item for item in entry["disagreed"] if item not in hidden]
+        consensus = [entry["consensus"]] if entry["consensus"] else []
+        for told in (*entry["confusions"], *entry["cuts"], *consensus):
+            told["items"] = [item for item in told["items"] if item not in hidden]
+        # The raters of a tier may be two.
+        tiers = [cut for cut in entry["cuts"] if cut["dimension"] == "tier"]
+        for told in (*entry["pairs"], *tiers, *(entry["models"]["models"] if entry["models"] else ())):
             told["items"] = [item for item in told["items"] if item in settled]
     return found

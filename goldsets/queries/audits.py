@@ -67,9 +67,9 @@ class Reasons:
         }
 
 
-def reasons_of(version: GraderVersion) -> Reasons:
-    """What raters said of its verdicts, the last word of each. Five queries."""
-    checked, audits = checked_grader(version.grader.project, audit_name(version))
+def reasons_of(version: GraderVersion, *, reader: Any) -> Reasons:
+    """What raters said of its verdicts, the last word of each. Six queries."""
+    checked, audits = checked_grader(version.grader.project, audit_name(version), reader=reader)
     right = [audit for audit in audits if audit.right and audit.evidence]
     reasoned = wilson(
         sum(all(audit.evidence) for audit in right),

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from goldsets.models import GoldChallenge, GoldItem, GoldKey, GoldPolicy, StandingMove
 from reviews.enums import QueueItemState
 from reviews.models import Queue, QueueItem
+from reviews.queries.referrals import unanswered_by
 
 
 def gold_of(queue: Queue) -> QuerySet[GoldItem]:
@@ -51,6 +52,11 @@ def move_by_uid(uid: Any) -> StandingMove | None:
 def gold_policy(queue: Queue) -> GoldPolicy:
     """The queue's policy, or the one that holds where none was set, which is not stored."""
     return GoldPolicy.objects.filter(queue=queue).first() or GoldPolicy(queue=queue, rate=0)
+
+
+def unanswered_items(queue: Queue, lead: Any) -> set[UUID]:
+    """The items whose answers this lead is to see only after their own."""
+    return set(unanswered_by(lead).filter(queue=queue).values_list("item__uid", flat=True))
 
 
 def settled_items(queue: Queue) -> set[UUID]:

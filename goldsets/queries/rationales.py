@@ -1,7 +1,7 @@
 """What raters wrote and decided, to hear whether the two part; and what was flagged, for leads alone.
 
 A flag names its rater once the item is settled, as everywhere. While an item still collects judgments its flags are
-only counted, and a lead does not see those on items that they judge themselves.
+only counted, and a lead does not see those on items that they judge themselves, or are to answer first.
 """
 
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from goldsets.reviewing.rationales import Rationale
 from reviews.enums import AssignmentState, CriterionKind, GateAnswer, QueueItemState
 from reviews.models import Judgment, LabelValue, Queue, QueueItem, Rating
 from reviews.queries.own_work import own_work
+from reviews.queries.referrals import unanswered_by
 from reviews.stats.proportion import wilson
 from reviews.stats.result import Estimate
 from reviews.task_review import DECISION, KEEP
@@ -131,7 +132,9 @@ def flags_for(queue: Queue, lead: Any) -> QuerySet[RationaleFlag]:
     there = QueueItem.objects.filter(queue=queue, item=OuterRef("judgment__item"))
     own = own_work(lead, OuterRef("judgment__item"))
     flags = open_flags(queue).annotate(item_state=Subquery(there.values("state")[:1]))
-    return flags.exclude(item_state=QueueItemState.COLLECTING).filter(~Exists(own))
+    unanswered = unanswered_by(lead).filter(queue=queue).values("item")
+    flags = flags.exclude(item_state=QueueItemState.COLLECTING).exclude(judgment__item__in=unanswered)
+    return flags.filter(~Exists(own))
 
 
 def rationales_page(queue: Queue, lead: Any) -> Rationales:

@@ -96,7 +96,7 @@ def behind(request: HttpRequest, uid: str) -> HttpResponse:
         "title": criterion.title,
         "words": words,
         "back": reverse("goldsets:agreement", kwargs={"uid": uid}) + f"?criterion={criterion.key}",
-        "behind": items_behind(queue, uids, only_settled=tells),
+        "behind": items_behind(queue, uids, reader=request.user, only_settled=tells),
     }
     return queue_page(request, "goldsets/behind.html", queue=queue, at="agreement", **context)
 

@@ -225,5 +225,5 @@ def reasons(request: HttpRequest, uid: str, at: int) -> HttpResponse:
         if queue:
             messages.success(request, f"“{queue.name}” is open.")
             return redirect("goldsets:grader_reasons", uid=uid, at=at)
-    status, found = 422 if form.errors else 200, reasons_of(version)
+    status, found = 422 if form.errors else 200, reasons_of(version, reader=request.user)
     return version_page(request, "goldsets/grader_reasons.html", version=version, status=status, found=found, form=form)

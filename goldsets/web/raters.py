@@ -109,7 +109,7 @@ def missed(request: HttpRequest, uid: str, rater_id: int) -> HttpResponse:
         "title": standing.rater,
         "words": words,
         "back": reverse("goldsets:rater", kwargs={"uid": uid, "rater_id": rater_id}),
-        "behind": items_behind(queue, items, only_settled=False),
+        "behind": items_behind(queue, items, reader=request.user, only_settled=False),
     }
     return queue_page(request, "goldsets/behind.html", queue=queue, at="raters", **context)
 

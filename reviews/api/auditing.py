@@ -118,4 +118,5 @@ class QueueVerdicts(AssayView):
     @extend_schema(operation_id="queues_verdicts", tags=["agreement"], responses=GradersChecked)
     def get(self, request: Request, uid: str) -> Response:
         """What raters found of graders' verdicts, after their own answers. For leads."""
-        return Response(GradersChecked(checked(queue_for(request.user, uid, "view_agreement")).as_dict()).data)
+        found = checked(queue_for(request.user, uid, "view_agreement"), reader=request.user)
+        return Response(GradersChecked(found.as_dict()).data)

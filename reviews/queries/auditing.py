@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -11,6 +12,7 @@ from django.db.models import QuerySet
 
 from reviews.models import Assignment, Project, Queue, VerdictAudit, VerdictsShown
 from reviews.queries.masking import mask_of
+from reviews.queries.referrals import unanswered_by
 from reviews.queries.scores import scores_of
 from reviews.stats.proportion import wilson
 from reviews.stats.result import Estimate
@@ -136,24 +138,30 @@ class Checked:
         }
 
 
-def checked(queue: Queue) -> Checked:
-    """What raters of the queue found of graders' verdicts: the last word of each rater on each. Three queries."""
+def checked(queue: Queue, *, reader: Any) -> Checked:
+    """What raters of the queue found of graders' verdicts: the last word of each rater on each. Four queries."""
     shown = VerdictsShown.objects.filter(assignment__queue=queue)
     audits = _last_words(VerdictAudit.objects.filter(shown__in=shown))
+    hidden = _hidden_from(reader, queue.project)
     of_grader: dict[str, list[VerdictAudit]] = defaultdict(list)
     for audit in audits:
         of_grader[audit.grader].append(audit)
     return Checked(
         n_shown=shown.count(),
         n_audited=len({audit.shown_id for rows in of_grader.values() for audit in rows}),
-        graders=tuple(_checked(grader, rows) for grader, rows in sorted(of_grader.items())),
+        graders=tuple(_checked(grader, rows, hidden) for grader, rows in sorted(of_grader.items())),
     )
 
 
-def checked_grader(project: Project, grader: str) -> tuple[GraderChecked, list[VerdictAudit]]:
+def checked_grader(project: Project, grader: str, *, reader: Any) -> tuple[GraderChecked, list[VerdictAudit]]:
     """The same of one grader by its name, over every queue of the project, with the last words themselves."""
     audits = list(_last_words(VerdictAudit.objects.filter(shown__assignment__queue__project=project, grader=grader)))
-    return _checked(grader, audits), audits
+    return _checked(grader, audits, _hidden_from(reader, project)), audits
+
+
+def _hidden_from(reader: Any, project: Project) -> set[int]:
+    """Items of which the reader, as a lead who answers first, is told nobody's word yet."""
+    return set(unanswered_by(reader).filter(queue__project=project).values_list("item_id", flat=True))
 
 
 def _last_words(audits: QuerySet[VerdictAudit]) -> QuerySet[VerdictAudit]:
@@ -162,9 +170,10 @@ def _last_words(audits: QuerySet[VerdictAudit]) -> QuerySet[VerdictAudit]:
     return audits.order_by("shown", "grader", "-revision").distinct("shown", "grader")
 
 
-def _checked(grader: str, audits: list[VerdictAudit]) -> GraderChecked:
+def _checked(grader: str, audits: list[VerdictAudit], hidden: Collection[int]) -> GraderChecked:
     places = [valid for audit in audits for valid in audit.evidence]
-    wrong = [audit for audit in audits if not audit.right or not all(audit.evidence)]
+    told = [audit for audit in audits if audit.shown.judgment.item_id not in hidden]
+    wrong = [audit for audit in told if not audit.right or not all(audit.evidence)]
     return GraderChecked(
         grader=grader,
         right=wilson(sum(audit.right for audit in audits), len(audits), statistic="Verdicts found right"),

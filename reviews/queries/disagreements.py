@@ -50,7 +50,7 @@ from reviews.queries.judging import (
 )
 from reviews.queries.own_work import own_work
 from reviews.queries.payloads import payload_of, values_given
-from reviews.queries.referrals import asked_by
+from reviews.queries.referrals import asked_by, unanswered_by
 from reviews.queries.rubric_view import (
     Labelling,
     Question,
@@ -169,14 +169,18 @@ EVERYTHING = Filters()
 
 
 def inbox(queue: Queue, lead: Any, *, filters: Filters = EVERYTHING, only: Collection[int] | None = None) -> Inbox:
-    """What waits for this lead; `only` has ids of items. A few queries, whatever the number of items."""
+    """What waits for this lead; `only` has ids of items. A few queries, whatever the number of items.
+
+    On what raters differ is not told of items that the lead is to answer first.
+    """
     own = own_work(lead, OuterRef("item"))
     waiting = QueueItem.objects.filter(queue=queue, state=QueueItemState.WAITING)
     others = waiting.filter(~Exists(own), ~Exists(asked_by(lead))).select_related(
         "item__trajectory__task", "item__task"
     )
     items = [row for row in others if only is None or row.item_id in only]
-    facts, doubts = _facts_of(queue, waiting), doubts_about([row.item.trajectory_id for row in items])
+    told = waiting.exclude(pk__in=unanswered_by(lead).filter(queue=queue).values("pk"))
+    facts, doubts = _facts_of(queue, told), doubts_about([row.item.trajectory_id for row in items])
     rows = [
         InboxRow(
             queue_item, doubt=doubts.get(queue_item.item.trajectory_id or 0, 0.0), **facts.get(queue_item.item_id, {})

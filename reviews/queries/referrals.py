@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from reviews.enums import AssignmentState, QueueState, ReferralKind, Role
+from reviews.enums import AssignmentState, QueueItemState, QueueState, ReferralKind, Role
 from reviews.models import (
     Assignment,
     DecisionDraft,
@@ -119,6 +119,14 @@ def first_answer(queue_item: QueueItem, lead: Any) -> FirstAnswer | None:
 
 def answers_first(queue: Queue, lead: Any) -> QuerySet[FirstAnswer]:
     return FirstAnswer.objects.filter(queue_item__queue=queue, lead=lead)
+
+
+def unanswered_by(lead: Any) -> QuerySet[QueueItem]:
+    """Items of which this lead is told nobody's answer yet: in queues where leads answer first, those that are not
+    settled and that they have not answered."""
+    answered = FirstAnswer.objects.filter(queue_item=OuterRef("pk"), lead=lead)
+    found = QueueItem.objects.filter(~Exists(answered), queue__lead_answers_first=True)
+    return found.exclude(state=QueueItemState.SETTLED)
 
 
 def decision_draft(queue_item: QueueItem, lead: Any) -> DecisionDraft | None:

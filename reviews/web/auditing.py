@@ -91,4 +91,5 @@ def _payload(form: QueryDict, shown: VerdictsShown) -> dict[str, Any]:
 def of_queue(request: HttpRequest, uid: str) -> HttpResponse:
     """For leads: how often raters found graders right, and where they did not."""
     queue = queue_for(request, uid, "view_agreement")
-    return queue_page(request, "reviews/verdicts_checked.html", queue=queue, at="agreement", checked=checked(queue))
+    found = checked(queue, reader=request.user)
+    return queue_page(request, "reviews/verdicts_checked.html", queue=queue, at="agreement", checked=found)

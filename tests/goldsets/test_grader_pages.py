@@ -176,7 +176,7 @@ def test_raters_judge_blind_and_then_check_verdict_and_evidence(project, lead, c
     ]
     told = {"grader": audit_name(version), "right": True, "evidence": [True, False], "note": "Step 4 is no proof."}
     audit_verdicts(actor=alice, uid=mine.uid, payload={"verdicts": [told]})
-    found = reasons_of(version)
+    found = reasons_of(version, reader=lead)
     assert (found.checked.right.value, found.checked.right.n_units) == (1, 1)
     assert (found.checked.valid.value, found.checked.valid.n_units) == (0.5, 2)
     assert (found.reasoned.value, found.reasoned.n_units) == (0, 1)
@@ -192,7 +192,7 @@ def test_another_version_of_the_grader_is_not_taken_for_it(project, lead, cited)
     opened(lead, version)
     later = add_version(actor=lead, grader=version.grader)
     assert audit_name(later) != audit_name(version)
-    assert reasons_of(later).queues == ()
+    assert reasons_of(later, reader=lead).queues == ()
 
 
 def test_what_is_checked_is_drawn_those_with_evidence_first(project, lead, cited):

@@ -167,7 +167,7 @@ def test_by_the_api_and_what_leads_read_of_it(project, queue, alice):
     page = browser.get(f"/queues/{queue.uid}/verdicts/").content.decode()
     assert "0.50" in page
     assert "It was their own account." in page
-    assert checked(queue).n_audited == 2
+    assert checked(queue, reader=make.lead_of(project)).n_audited == 2
 
 
 def test_a_score_that_cites_a_step_that_is_not_there_is_refused(project):
