@@ -12,29 +12,39 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Act:
-    """Something a key does. `name` is what the script calls it."""
+    """Something a key does. `name` is what the script calls it; `needs` what must be there for it to do anything."""
 
     name: str
     words: str
     key: str
     group: str
+    needs: str = ""
 
 
 READING, JUDGING, PAGE = "Reading", "Judging", "The page"
+# What not every queue has.
+CANDIDATES, RANKING, TASK, STEP_LABELS, CORRECTIONS, UNSURE = (
+    "candidates",
+    "ranking",
+    "task",
+    "labels",
+    "fixes",
+    "unsure",
+)
 ACTS = (
     Act("next_step", "next step", "j", READING),
     Act("previous_step", "previous step", "k", READING),
     Act("go_to", "go to a step by its number", "g", READING),
     Act("fold", "fold or unfold the result of the step", "o", READING),
     Act("fold_parts", "fold or unfold all parts of its JSON", "O", READING),
-    Act("raw", "the text of the step as it is, unweighted", "v", READING),
+    Act("raw", "the text of the step as it is, without its layout", "v", READING),
     Act("raw_all", "the text of every step as it is", "V", READING),
     Act("diff", "changes side by side, or below each other", "d", READING),
     Act("next_telling", "next write or error", "w", READING),
     Act("previous_telling", "previous write or error", "W", READING),
-    Act("next_candidate", "next candidate, where several stand beside each other", "b", READING),
-    Act("previous_candidate", "previous candidate", "B", READING),
-    Act("differences", "mark what differs between candidates", "D", READING),
+    Act("next_candidate", "next candidate", "b", READING, CANDIDATES),
+    Act("previous_candidate", "previous candidate", "B", READING, CANDIDATES),
+    Act("differences", "mark what differs between candidates", "D", READING, CANDIDATES),
     Act("only", "all steps, writes, errors or agent alone", "a", READING),
     Act("find", "find in the run and the policy", "/", READING),
     Act("next_hit", "next hit", "n", READING),
@@ -43,15 +53,15 @@ ACTS = (
     Act("previous_question", "previous question", "ArrowUp", JUDGING),
     Act("pass", "pass the gate", "p", JUDGING),
     Act("fail", "fail the gate", "f", JUDGING),
-    Act("unsure", "unsure of the gate, where allowed", "u", JUDGING),
+    Act("unsure", "unsure of the gate", "u", JUDGING, UNSURE),
     Act("cite", "cite the step, or the selected text", "e", JUDGING),
     Act("failed_here", "this step is where it failed", "x", JUDGING),
-    Act("mark", "mark the selected text of a task, or the step", "h", JUDGING),
+    Act("mark", "mark the selected text of a task, or the step", "h", JUDGING, TASK),
     Act("note", "write a note on the answer", "m", JUDGING),
-    Act("label", "label the step, or the next one without a label", "l", JUDGING),
-    Act("label_rest", "label the rest as this step, or take that back", "=", JUDGING),
-    Act("first_wrong", "first step labelled as an error", "L", JUDGING),
-    Act("correct", "write the step as it should have been", "c", JUDGING),
+    Act("label", "label the step, or the next one without a label", "l", JUDGING, STEP_LABELS),
+    Act("label_rest", "label the rest as this step, or take that back", "=", JUDGING, STEP_LABELS),
+    Act("first_wrong", "first step labelled as an error", "L", JUDGING, STEP_LABELS),
+    Act("correct", "write the step as it should have been", "c", JUDGING, CORRECTIONS),
     Act("why", "write why", "r", JUDGING),
     Act("ask", "ask the lead about the run", "q", PAGE),
     Act("ask_here", "ask the lead about the step", "Q", PAGE),
@@ -62,14 +72,14 @@ ACTS = (
 GROUPS = (READING, JUDGING, PAGE)
 BY_NAME = {act.name: act for act in ACTS}
 DEFAULTS = {act.key for act in ACTS}
-# What is always there and belongs to no one act, as (keys, words, group).
+# What belongs to no one act, as (keys, words, group, needs).
 FIXED = (
-    (("0", "…", "9"), "choose a level, an answer or, at a step, a word", JUDGING),
-    (("y", "n"), "yes or no, while such a question is marked", JUDGING),
-    (("↵",), "write into the marked question; on to the next one", JUDGING),
-    (("Shift", "↑ ↓"), "move a candidate in a ranking", JUDGING),
-    (("Ctrl", "↵"), "submit and next", JUDGING),
-    (("Esc",), "leave a text, close what is open", PAGE),
+    (("0", "…", "9"), "choose a level, an answer or, at a step, a word", JUDGING, ""),
+    (("y", "n"), "yes or no, while such a question is marked", JUDGING, ""),
+    (("↵",), "write into the marked question; on to the next one", JUDGING, ""),
+    (("Shift", "↑ ↓"), "move a candidate in a ranking", JUDGING, RANKING),
+    (("Ctrl", "↵"), "submit and next", JUDGING, ""),
+    (("Esc",), "leave a text, close what is open", PAGE, ""),
 )
 ARROWS = {"ArrowDown": "↓", "ArrowUp": "↑", "ArrowLeft": "←", "ArrowRight": "→"}
 

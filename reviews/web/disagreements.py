@@ -301,7 +301,7 @@ def _page(
         "labels": queries.labels_of_item(queue_item) if Thing.LABEL in seen else [],
         "skips": queries.skips_of(queue_item),
         "keys": keys,
-        "reading_keys": reading_keys(keys),
+        "reading_keys": reading_keys(keys, queue.rubric),
         "outline": run_map(run, reveal=True) if run else "",
         "place": waiting.place_of(queue_item.uid),
         "total": len(waiting.rows),

@@ -363,7 +363,7 @@ def _judge(
             "skip_reasons": SkipReason.choices,
             "idle_seconds": settings.ACTIVE_IDLE_SECONDS,
             "keys": habits.keys,
-            "key_sheet": key_sheet(habits.keys),
+            "key_sheet": key_sheet(habits.keys, mine.queue.rubric),
             "coached": habits.coached,
             **context,
         },

@@ -1,4 +1,4 @@
-// What every page has: the choice of theme, and menus that close when a link in them is followed.
+// What every page has: the choice of theme, and tabs that show which of them one is on.
 
 function showTheme() {
   const theme = document.documentElement.dataset.theme ?? "";
@@ -31,5 +31,12 @@ document.addEventListener("htmx:responseError", (event) => {
   location.assign(`/accounts/login/?next=${encodeURIComponent(location.pathname + location.search)}`);
 });
 
+// On a narrow screen the tabs scroll, and the one that is open may lie out of sight.
+function showTab() {
+  const tab = document.querySelector(".tabs [aria-current]");
+  if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
+}
+
 document.addEventListener("htmx:load", showTheme);
 showTheme();
+showTab();

@@ -4,7 +4,7 @@ import { close, coach } from "./coach.js";
 import { Judgment } from "./judging.js";
 import { Preference } from "./preference.js";
 import { TaskReview } from "./tasking.js";
-import { listen, once, typing } from "./keys.js";
+import { listen, namesOf, once, typing } from "./keys.js";
 import * as reader from "./reader.js";
 
 let judgment;
@@ -92,6 +92,17 @@ document.addEventListener("click", (event) => {
   const line = event.target.closest("[data-cite-policy]");
   if (line) judgment.cite({ policy_line: Number(line.dataset.citePolicy) });
   if (event.target.closest("[data-coach-again]")) { document.getElementById("keys").hidePopover(); coach({ again: true }); }
+});
+
+// Why an item is skipped is chosen by a digit, where all other keys of the page are silent.
+document.addEventListener("keydown", (event) => {
+  const dialog = event.target.closest?.("#skip");
+  if (!dialog || typing(event.target)) return;
+  const reason = namesOf(event).map((name) => dialog.querySelector(`input[aria-keyshortcuts="${CSS.escape(name)}"]`)).find(Boolean);
+  if (!reason) return;
+  reason.checked = true;
+  reason.focus();
+  event.preventDefault();
 });
 
 document.addEventListener("htmx:load", (event) => {

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from reviews.actions.projects import invite
+from reviews.enums import SkipReason
 from reviews.models import Assignment, Draft, Judgment, Membership
 from reviews.trajectories.schema import Step, ToolCall, ToolResult
 from tests import factories as make
@@ -413,6 +414,18 @@ def test_a_skip_asks_why_and_brings_the_next_item(desk, alice, page, start):
     skipped = Assignment.objects.get(rater=alice, state="skipped")
     assert skipped.skip_reason == "not_my_field"
     assert str(skipped.uid) in before
+
+
+def test_why_is_chosen_by_its_digit(desk, alice, page, start):
+    start(make.queue(desk, items=2, overlap=1))
+    before = page.url
+    press(page, "s", "3")
+    expect(page.locator("#skip input:checked")).to_have_value(SkipReason.values[2])
+    page.get_by_label("In your words").fill("1 of 2")
+    expect(page.locator("#skip input:checked")).to_have_value(SkipReason.values[2])
+    press(page, "Control+Enter")
+    page.wait_for_url(lambda url: url != before)
+    assert Assignment.objects.get(rater=alice, state="skipped").skip_reason == SkipReason.values[2]
 
 
 def test_a_skip_for_another_reason_needs_words(desk, alice, page, start):

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviews.keymap import ACTS, BY_NAME, keymap, refusals
+from reviews.keymap import ACTS, BY_NAME, FIXED, keymap, refusals
+from reviews.models import Rubric
+from reviews.queries.preferences import key_sheet, reading_keys
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "static" / "js"
 DEFAULTS = keymap()
@@ -73,3 +75,29 @@ def test_an_act_that_came_later_takes_no_key_away_and_costs_nobody_their_own():
     assert (keys["cite"], keys["skip"]) == (later, "%")
     assert keys["correct"] not in {later, "%", ""}
     assert refusals(keys) == {}
+
+
+def words_of(**rubric) -> set[str]:
+    """What the sheet says on the page of an item that is judged by this rubric."""
+    return {line.words for _group, lines in key_sheet(DEFAULTS, Rubric(**rubric)) for line in lines}
+
+
+def test_the_sheet_has_the_keys_that_do_something_in_the_queue():
+    label, correct, mark = (BY_NAME[name].words for name in ("label", "correct", "mark"))
+    everywhere = words_of()
+    assert {label, correct, mark, "next candidate", "unsure of the gate"} & everywhere == set()
+    assert "move a candidate in a ranking" not in everywhere
+    asked = {"step_labels": {"words": [{"value": 1}]}, "correction": "always", "unsure_allowed": True}
+    assert words_of(**asked) - everywhere >= {label, correct, "unsure of the gate"}
+    beside = {"next candidate", "mark what differs between candidates"}
+    assert words_of(item_kind="comparison") - everywhere == beside | {
+        "previous candidate",
+        "move a candidate in a ranking",
+    }
+    assert words_of(item_kind="task") - everywhere == beside | {"previous candidate", mark}
+    acts = {act.words for act in ACTS} | {words for _keys, words, _group, _needs in FIXED}
+    assert words_of(**asked, item_kind="task") | words_of(item_kind="comparison") == acts
+
+
+def test_where_one_run_is_read_there_are_no_keys_for_several():
+    assert "next candidate" not in {line.words for line in reading_keys(DEFAULTS)}
