@@ -192,20 +192,35 @@ class StageForm(forms.Form):
         help_text="From 0.01 to 1: of what it could decide, so much goes to people all the same, unmarked.",
     )
     work = forms.ChoiceField(choices=StageWork, label="Its labels since it was last good, when a test ends it")
+    budget = forms.DecimalField(
+        required=False,
+        label="Budget in US dollars, for a judge",
+        help_text="What being asked about items of this queue may cost in all. What it cannot pay for goes to people.",
+        widget=forms.NumberInput(attrs={"step": "any", "min": "0"}),
+    )
+
+    def __init__(self, *args: Any, judges: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not judges:
+            del self.fields["budget"]
 
 
 class StartStageForm(StageForm):
     """A signed reviewer that fits the queue, and the same."""
 
     reviewer = forms.ChoiceField(help_text="Signed, and compiled under this queue's rubric and guideline.")
-    field_order = ("reviewer", "audit_share", "work")
+    field_order = ("reviewer", "audit_share", "budget", "work")
 
     def __init__(self, *args: Any, queue: Queue, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        fit = fit_reviewers(queue)
+        super().__init__(*args, judges=any(row.judge_id for row in fit), **kwargs)
         self.fields["reviewer"].choices = [
             (str(row.uid), f"{row.decision}: {row.get_rung_display().lower()}, {row}, signed by {row.signed_by}")
-            for row in fit_reviewers(queue)
+            for row in fit
         ]
+
+    def clean_budget(self) -> Decimal:
+        return self.cleaned_data["budget"] or Decimal(0)
 
 
 class GoldFileForm(forms.Form):

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from goldsets.actions import compiling, exporting, judge_work, judges, probe_work
 from goldsets.actions.alarming import look_at_alarm
+from goldsets.actions.asking_for_stages import ask_for_stage
 from goldsets.actions.calibrating import read_sealed
 from goldsets.actions.grader_scores import adopt_scores
 from goldsets.actions.guarding import guard_tasks
@@ -196,9 +197,11 @@ def review_all_standings() -> None:
 
 @shared_task
 def run_stages() -> None:
-    """Let every reviewer that works in a queue look at what has come in."""
+    """Let every reviewer that works in a queue look at what has come in; a judge is asked about it."""
     for stage_id in live_stages():
         run_stage(stage_id=stage_id)
+        if run := ask_for_stage(stage_id=stage_id):
+            run_judge.delay(run.pk)
 
 
 @shared_task

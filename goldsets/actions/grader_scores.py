@@ -9,7 +9,7 @@ from django.db import transaction
 
 from goldsets.actions.reading_scores import LONGEST_TEXT, Given, read_score, rows_of, value_on
 from goldsets.enums import GoldVerb
-from goldsets.models import GraderScore, GraderVersion
+from goldsets.models import GraderScore, GraderVersion, JudgeSetup
 from goldsets.queries.graders import FROM_RUNS, criterion_keys, longest_of, own_criterion_keys, said_under
 from reviews.actions.events import record
 from reviews.errors import Conflict, Invalid
@@ -62,7 +62,7 @@ def post_scores(*, actor: Any, version: GraderVersion, scores: Sequence[Given]) 
 
     Raises Forbidden, or Invalid where there are too many.
     """
-    check(actor, "manage_graders", version.grader.project)
+    _check_takes(actor, version)
     if not 0 < len(scores) <= MOST_SCORES:
         raise Invalid({"scores": f"Send 1 to {MOST_SCORES:,} scores at a time."})
     receipts = keep_scores(version=version, scores=scores)
@@ -80,7 +80,7 @@ def import_scores(*, actor: Any, version: GraderVersion, file: IO[bytes], name: 
     All of it is one transaction, so that a file is in as far as it can be, or not at all. Raises Forbidden, or Invalid
     where the file as a whole cannot be read.
     """
-    check(actor, "manage_graders", version.grader.project)
+    _check_takes(actor, version)
     total = _keep_all(version, rows_of(file, name))
     if not any(total.counts.values()):
         raise Invalid({"file": "The file holds no scores."})
@@ -95,12 +95,19 @@ def adopt_scores(*, actor: Any, version: GraderVersion) -> ScoresReceipt:
     Of several scores of one run each is an attempt, in the order in which they came in. Runs that crashed are left
     out: nothing that they were given says anything of the agent. Raises Forbidden, or Conflict without a source.
     """
-    check(actor, "manage_graders", version.grader.project)
+    _check_takes(actor, version)
     if not version.source:
         raise Conflict("This version names no source, so no score that came in with runs is its own.")
     total = _keep_all(version, _adopted(version))
     _record(actor, version, FROM_RUNS, total)
     return total
+
+
+def _check_takes(actor: Any, version: GraderVersion) -> None:
+    """Nobody can write down what a judge said that is asked from here: it may come to decide about items."""
+    check(actor, "manage_graders", version.grader.project)
+    if JudgeSetup.objects.filter(version=version).exists():
+        raise Conflict("This version is a judge that is asked from here. Its scores come from its own runs.")
 
 
 def _adopted(version: GraderVersion) -> Iterable[tuple[str, Given | str]]:

@@ -1,6 +1,6 @@
 """Judging models: by what one asks, and its runs over a queue within a budget, begun, stopped and taken up again."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from math import isfinite
@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from goldsets.actions.graders import FURTHEST, add_version, register_grader
 from goldsets.enums import JUDGE_RUN_MOVES, GoldVerb, GraderKind, GraderScale, JudgeProtocol, JudgeRunState, JudgeScope
-from goldsets.models import Grader, JudgedItem, JudgeRun, JudgeSetup
+from goldsets.models import Grader, GraderVersion, JudgedItem, JudgeRun, JudgeSetup
 from goldsets.models.grader import OVERALL
 from goldsets.queries.judge_examples import Example, chosen_examples
 from goldsets.queries.judges import (
@@ -303,16 +303,21 @@ def start_judge(
     items = list(items_to_judge(queue, scope, version, attempt))
     if not items:
         raise Conflict("There is nothing to judge: the queue has no such item that this judge has not scored.")
+    return begin_run(
+        actor=actor, version=version, queue=queue, items=items, scope=scope, attempt=attempt, budget=budget
+    )
+
+
+@transaction.atomic
+def begin_run(
+    *, actor: Any, version: GraderVersion, queue: Queue, items: Sequence[int], budget: Decimal, **asked: Any
+) -> JudgeRun:
+    """A run over these items, waiting for `run_judge`. Raises Conflict where the judge is at work in the queue."""
+    project = queue.project
     try:
         with transaction.atomic():
             run = JudgeRun.objects.create(
-                version=version,
-                queue=queue,
-                scope=scope,
-                attempt=attempt,
-                budget=budget,
-                items_total=len(items),
-                created_by=actor,
+                version=version, queue=queue, budget=budget, items_total=len(items), created_by=actor, **asked
             )
     except IntegrityError:
         raise Conflict("This judge is at work in this queue. Wait for it, or stop it.") from None

@@ -10,7 +10,9 @@
    ends it at once: open items are with people already, and labels since it was last good are kept or asked again, as
    its policy says.
 4. It expires with the first item of another environment, tools, grader or model, and with another rubric or guideline.
-5. Gold, settled items and what people have begun are never touched.
+5. A judge is asked about what comes in by runs of its own, within the stage's budget (`asking_for_stages`). Until it
+   has answered, and where it may not be asked, an item is with people like any other.
+6. Gold, settled items and what people have begun are never touched.
 
 Each item has one transaction, which holds the stage: two workers give one verdict, and of what a killed one began there
 is all or nothing.
@@ -20,11 +22,13 @@ import hmac
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from goldsets.actions.judges import check_can_ask, wrong_budget
 from goldsets.enums import (
     STAGE_LIVE,
     GoldVerb,
@@ -35,6 +39,7 @@ from goldsets.enums import (
     StageWork,
 )
 from goldsets.models import GoldItem, Reviewer, Stage, StageVerdict
+from goldsets.queries.judges import cannot_show, setup_of
 from goldsets.queries.stages import (
     as_items,
     compiled_from,
@@ -69,11 +74,20 @@ MOST_OF_BASELINE = 500
 # --- What a lead does -------------------------------------------------------------------------------------------------
 @transaction.atomic
 def start_stage(
-    *, actor: Any, queue: Queue, reviewer: Reviewer, audit_share: float = 0.1, work: str = StageWork.KEEP
+    *,
+    actor: Any,
+    queue: Queue,
+    reviewer: Reviewer,
+    audit_share: float = 0.1,
+    work: str = StageWork.KEEP,
+    budget: Decimal = Decimal(0),
 ) -> Stage:
-    """Put a signed reviewer in shadow. Raises Forbidden, Invalid, or Conflict where a stage is at work already."""
+    """Put a signed reviewer in shadow; a judge with a budget in US dollars for being asked about what comes in.
+
+    Raises Forbidden, Invalid, or Conflict where a stage is at work already, or the judge may not be asked.
+    """
     check(actor, "manage_queue", queue.project)
-    errors = _errors_of(audit_share=audit_share, work=work)
+    errors = _errors_of(audit_share=audit_share, work=work) | _budget_errors(reviewer, budget)
     if not fit_reviewers(queue).filter(pk=reviewer.pk).exists():
         errors["reviewer"] = (
             "Choose a signed reviewer of this project that was compiled under the queue's own rubric and guideline."
@@ -82,6 +96,8 @@ def start_stage(
         errors["queue"] = "A stage judges single runs in a queue for work."
     if errors:
         raise Invalid(errors)
+    if reviewer.judge:
+        check_can_ask(setup_of(reviewer.judge))
     try:
         with transaction.atomic():
             stage = Stage.objects.create(
@@ -89,6 +105,7 @@ def start_stage(
                 reviewer=reviewer,
                 audit_share=audit_share,
                 work=work,
+                budget=budget,
                 rubric_id=queue.rubric_id,
                 guideline_id=queue.guideline_id,
                 grounds=grounds_of(reviewer),
@@ -96,24 +113,41 @@ def start_stage(
             )
     except IntegrityError:
         raise Conflict("A stage is at work in this queue already. Retire it first.") from None
-    _record(stage, GoldVerb.STAGE_STARTED, actor=actor, reviewer=str(reviewer), audit_share=audit_share)
+    money = {"budget": str(budget)} if budget else {}
+    _record(stage, GoldVerb.STAGE_STARTED, actor=actor, reviewer=str(reviewer), audit_share=audit_share, **money)
     return stage
 
 
 @transaction.atomic
-def change_stage(*, actor: Any, stage: Stage, audit_share: float | None = None, work: str | None = None) -> Stage:
-    """Change how much is audited, or what becomes of its labels. Raises Forbidden, Invalid, or Conflict once it ended.
+def change_stage(
+    *,
+    actor: Any,
+    stage: Stage,
+    audit_share: float | None = None,
+    work: str | None = None,
+    budget: Decimal | None = None,
+) -> Stage:
+    """Change how much is audited, what becomes of its labels, or how much money its judge may take in all.
+
+    Raises Forbidden, Invalid, or Conflict once it ended.
 
     What was drawn stays drawn: a larger share adds audits among the items to come.
     """
     check(actor, "manage_queue", stage.queue.project)
-    changes = {name: value for name, value in (("audit_share", audit_share), ("work", work)) if value is not None}
-    if errors := _errors_of(**changes):
+    changes: dict[str, Any] = {
+        name: value for name, value in (("audit_share", audit_share), ("work", work)) if value is not None
+    }
+    errors = _errors_of(**changes)
+    if budget is not None:
+        errors |= _budget_errors(stage.reviewer, budget)
+        changes["budget"] = budget
+    if errors:
         raise Invalid(errors)
     if not Stage.objects.filter(pk=stage.pk, state__in=STAGE_LIVE).update(**changes or {"work": stage.work}):
         raise Conflict("This stage has ended.")
     if changes:
-        _record(stage, GoldVerb.STAGE_CHANGED, actor=actor, **changes)
+        money = {"budget": str(budget)} if budget is not None else {}
+        _record(stage, GoldVerb.STAGE_CHANGED, actor=actor, **changes | money)
     return stage_by_id(stage.pk)
 
 
@@ -125,6 +159,13 @@ def _errors_of(**fields: Any) -> dict[str, str]:
     if fields.get("work", StageWork.KEEP) not in StageWork.values:
         errors["work"] = f"The policy for its labels is one of {', '.join(StageWork.values)}."
     return errors
+
+
+def _budget_errors(reviewer: Reviewer, budget: Any) -> dict[str, str]:
+    if reviewer.judge_id is None:
+        return {"budget": "Only a judge takes a budget: this reviewer asks nobody."} if budget else {}
+    words = wrong_budget(budget)
+    return {"budget": words} if words else {}
 
 
 @transaction.atomic
@@ -198,7 +239,7 @@ def run_stage(*, stage_id: int, most: int = MOST_AT_ONCE) -> Counter[str]:
     if stage.baseline is None:
         Stage.objects.filter(pk=stage.pk, baseline__isnull=True).update(baseline=_baseline(stage.reviewer))
     rows = pending(stage, most=most)
-    for row, item in zip(rows, as_items(rows), strict=True):
+    for row, item in zip(rows, as_items(stage.reviewer, rows), strict=True):
         if why := new_in(stage, row):
             _expire(stage.pk, why)
             return done
@@ -267,7 +308,7 @@ def _judge_gold(stage: Stage) -> Counter[str]:
     """What it says of gold that it has not met, noted beside; the gold itself is not touched."""
     gold = gold_to_judge(stage)
     done: Counter[str] = Counter()
-    for one, item in zip(gold, as_items([one.queue_item for one in gold]), strict=True):
+    for one, item in zip(gold, as_items(stage.reviewer, [one.queue_item for one in gold]), strict=True):
         found = _said(stage.reviewer, item)
         _row, made = StageVerdict.objects.get_or_create(
             stage=stage,
@@ -285,7 +326,7 @@ def _baseline(reviewer: Reviewer) -> dict[str, list[float]]:
     families = set(reviewer.families.get("calibration", ()))
     chosen = [row for row in rows if (row.item.subject.family or f"task {row.item.subject.key}") in families] or rows
     artefact = reviewer.artefact or {}
-    items = as_items(chosen[:MOST_OF_BASELINE])
+    items = as_items(reviewer, chosen[:MOST_OF_BASELINE])
     return baseline_of([inputs_of(known_share(artefact, item), structure_of(item)) for item in items])
 
 
@@ -318,7 +359,8 @@ def _expiry(stage: Stage) -> str:
         return f"The queue is judged by another rubric: {queue.rubric}, where it was {stage.rubric}."
     if queue.guideline_id != stage.guideline_id:
         return f"The queue is judged by another guideline: {queue.guideline}, where it was {stage.guideline}."
-    return ""
+    judge = stage.reviewer.judge
+    return cannot_show(setup_of(judge)) if judge else ""
 
 
 @transaction.atomic
@@ -354,7 +396,13 @@ def _end(
 def _locked(stage_id: int) -> Stage:
     rows = Stage.objects.select_for_update(of=("self",))
     return rows.select_related(
-        "queue__project", "queue__rubric", "queue__guideline", "rubric", "guideline", "reviewer__criterion"
+        "queue__project",
+        "queue__rubric",
+        "queue__guideline",
+        "rubric",
+        "guideline",
+        "reviewer__criterion",
+        "reviewer__judge__grader__project",
     ).get(pk=stage_id)
 
 

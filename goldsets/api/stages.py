@@ -9,6 +9,7 @@ from rest_framework.response import Response
 
 from goldsets.actions.staging import change_stage, let_decide, retire_stage, roll_back, start_stage
 from goldsets.api.gold import Rate
+from goldsets.api.judges import Dollars
 from goldsets.api.standing import ChartOut
 from goldsets.api.statistics import EstimateOut
 from goldsets.enums import StageOutcome, StagePhase, StageState, StageWork
@@ -33,7 +34,7 @@ class StageOut(serializers.ModelSerializer[Stage]):
         model = Stage
         fields = [
             *("uid", "queue", "reviewer", "reviewer_number", "state", "audit_share", "work", "takes", "started_at"),
-            *("decides_from", "ended_at", "why", "good_until", "given_back"),
+            *("decides_from", "ended_at", "why", "good_until", "given_back", "budget"),
         ]
 
 
@@ -73,6 +74,15 @@ class StageWatchedOut(serializers.Serializer[Any]):
     shifts = ShiftOut(many=True)
 
 
+class AskingOut(serializers.Serializer[Any]):
+    """How far a judge has come with what it is to be asked. Amounts are US dollars."""
+
+    spent = serializers.DecimalField(max_digits=12, decimal_places=6)
+    budget = serializers.DecimalField(max_digits=12, decimal_places=6)
+    waiting = serializers.IntegerField(help_text="Items about which it has not been asked.")
+    held_up = serializers.CharField(help_text="Why it is not asked just now; empty where it is.")
+
+
 class LiveOut(serializers.Serializer[Any]):
     """A stage with all that is known of it. `why_not` says why it may not decide; empty where it may."""
 
@@ -83,6 +93,7 @@ class LiveOut(serializers.Serializer[Any]):
     kinds = KindOut(many=True)
     why_not = serializers.ListField(child=serializers.CharField())
     watched = StageWatchedOut()
+    asking = AskingOut(allow_null=True, help_text="Of a judge; null for a reviewer that asks nobody.")
 
 
 class StageVerdictOut(serializers.ModelSerializer[StageVerdict]):
@@ -103,11 +114,13 @@ class StartIn(serializers.Serializer[Any]):
     reviewer = serializers.UUIDField(help_text="A signed one, compiled under the queue's rubric and guideline.")
     audit_share = Rate(required=False, help_text="From 0.01 to 1; 0.1 where it is left out.")
     work = serializers.ChoiceField(StageWork.choices, required=False)
+    budget = Dollars(required=False, help_text="What a judge may take for being asked; for no other reviewer.")
 
 
 class StageChangeIn(serializers.Serializer[Any]):
     audit_share = Rate(required=False)
     work = serializers.ChoiceField(StageWork.choices, required=False)
+    budget = Dollars(required=False, help_text="What its judge may take in all.")
 
 
 class RollBackIn(serializers.Serializer[Any]):
@@ -144,7 +157,7 @@ class StageDetail(AssayView):
 
     @extend_schema(operation_id="stage_change", tags=["reviewers"], request=StageChangeIn, responses=StageOut)
     def patch(self, request: Request, uid: str) -> Response:
-        """Change how much is audited, or what becomes of its labels when it is rolled back. For leads."""
+        """Change how much is audited, what becomes of its labels at a rollback, or a judge's budget. For leads."""
         stage = _stage(request.user, uid, "manage_queue")
         return Response(StageOut(change_stage(actor=request.user, stage=stage, **self.body(StageChangeIn))).data)
 

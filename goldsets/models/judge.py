@@ -42,12 +42,13 @@ class JudgeRun(PublicModel):
     """A judge's way through items of a queue, which ends before a request that could take `spent` over `budget`.
 
     Both are US dollars. What an answer cost that got lost on its way is not known: it counts at the most that it can
-    have been, and all of that together is `lost`.
+    have been, and all of that together is `lost`. A run of a `stage` asks about what came in, for its judge.
     """
 
     version = models.ForeignKey(GraderVersion, on_delete=models.PROTECT, related_name="judge_runs")
     queue = models.ForeignKey(Queue, on_delete=models.PROTECT, related_name="judge_runs")
     scope = models.CharField(max_length=10, choices=JudgeScope)
+    stage = models.ForeignKey("goldsets.Stage", on_delete=models.PROTECT, null=True, blank=True, related_name="asking")
     attempt = models.PositiveIntegerField(default=1, help_text="The so manieth score that it gives to these items.")
     budget = models.DecimalField(max_digits=12, decimal_places=6)
     state = models.CharField(max_length=10, choices=JudgeRunState, default=JudgeRunState.WAITING)

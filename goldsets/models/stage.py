@@ -26,7 +26,7 @@ class Stage(PublicModel):
     `takes` has the verdicts that live items have shown to hold (1 pass, 0 fail); none before it decides. `grounds` is
     what items were when it was compiled, {facet: [values]}; `baseline` how its input looked then, {measure: [mean,
     standard deviation]}, once the worker has counted it. `good_until` is when it was last known to be good, where a
-    test ended it.
+    test ended it. `budget` is how many US dollars its judge may take in this queue; 0 where it asks nobody.
     """
 
     queue = models.ForeignKey(Queue, on_delete=models.PROTECT, related_name="stages")
@@ -38,6 +38,7 @@ class Stage(PublicModel):
         help_text="The share of what it could decide that goes to people all the same, drawn so that nobody can tell.",
     )
     work = models.CharField(max_length=10, choices=StageWork, default=StageWork.KEEP)
+    budget = models.DecimalField(max_digits=12, decimal_places=6, default=0, db_default=0)
     takes = ArrayField(models.SmallIntegerField(), default=list, blank=True)
     rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="+")
     guideline = models.ForeignKey(Guideline, on_delete=models.PROTECT, related_name="+")

@@ -1,5 +1,6 @@
 """Reviewers: the decisions of a queue with the rungs of their ladder, and what the compile of one rests on."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -270,13 +271,27 @@ def judge_version(project: Project, uid: Any) -> GraderVersion | None:
     return GraderVersion.objects.select_related("grader").filter(uid=uid, grader__project=project).first()
 
 
-def said_by(version: GraderVersion, criterion: str) -> dict[str, float]:
-    """What the judge said of each item first, by the item's public id; of a service that said how sure it is of a pass
-    or a fail, how likely a pass is."""
-    first = scores_of(version, criterion).order_by("item", "attempt").distinct("item")
-    said = first.values_list("item__uid", "value", "meta__confidence")
+@dataclass(frozen=True)
+class Answer:
+    """What a judge said of an item; of a service that said how sure it is of a pass or a fail, how likely a pass is."""
+
+    said: float
+    evidence: Sequence[Mapping[str, Any]]
+
+
+def answers_by(version: GraderVersion, criterion: str, **only: Any) -> dict[str, Answer]:
+    """What the judge said first, by the item's public id; of the items that `only` names, or of all."""
+    first = scores_of(version, criterion).filter(**only).order_by("item", "attempt").distinct("item")
     sure_of = version.scale == GraderScale.BINARY and version.judge.protocol == JudgeProtocol.DECISIONS
-    return {str(uid): likelihood(value, sure if sure_of else None) for uid, value, sure in said}
+    return {
+        str(uid): Answer(likelihood(value, sure if sure_of else None), evidence)
+        for uid, value, sure, evidence in first.values_list("item__uid", "value", "meta__confidence", "evidence")
+    }
+
+
+def said_by(version: GraderVersion, criterion: str) -> dict[str, float]:
+    """What the judge said of each item first, by the item's public id."""
+    return {uid: answer.said for uid, answer in answers_by(version, criterion).items()}
 
 
 def cost_of_asking(version: GraderVersion) -> float | None:

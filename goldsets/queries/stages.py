@@ -6,16 +6,28 @@ to it. Only labels that people made are compared; what a reviewer settled itself
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from math import log1p
 from typing import Any
 
 import msgspec
-from django.db.models import Count, Exists, F, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
-from goldsets.enums import STAGE_LIVE, GoldState, ReviewerState, Rung, StageOutcome, StagePhase, StageState
-from goldsets.models import GoldItem, Reviewer, ReviewerLabel, Stage, StageVerdict
+from goldsets.enums import (
+    STAGE_LIVE,
+    GoldState,
+    JudgedState,
+    JudgeRunState,
+    ReviewerState,
+    StageOutcome,
+    StagePhase,
+    StageState,
+)
+from goldsets.models import GoldItem, GraderVersion, JudgedItem, JudgeRun, Reviewer, ReviewerLabel, Stage, StageVerdict
+from goldsets.queries.judges import cannot_ask, setup_of, unfinished_runs
+from goldsets.queries.reviewers import answers_by, target_of
 from goldsets.reviewing.assurance import Demands
 from goldsets.stats.anytime import always_at_most, more_without_error
 from goldsets.stats.following import Chart, chart
@@ -69,19 +81,22 @@ def stopped_by_rule(queue: Queue) -> Stage | None:
 
 def _with_all(stages: QuerySet[Stage]) -> QuerySet[Stage]:
     return stages.select_related(
-        "queue__project", "queue__rubric", "queue__guideline", "reviewer__criterion", "reviewer__queue", "started_by"
+        "queue__project",
+        "queue__rubric",
+        "queue__guideline",
+        "reviewer__criterion",
+        "reviewer__queue",
+        "reviewer__judge__grader",
+        "started_by",
     ).defer("secret")
 
 
 def fit_reviewers(queue: Queue) -> QuerySet[Reviewer]:
-    """Signed reviewers that were compiled under the very rubric and guideline by which this queue is judged.
-
-    No judging model: it would have to be asked about each item, and a stage asks nobody.
-    """
+    """Signed reviewers that were compiled under the very rubric and guideline by which this queue is judged."""
     rows = Reviewer.objects.filter(
         project=queue.project_id, state=ReviewerState.SIGNED, rubric=queue.rubric_id, guideline=queue.guideline_id
     )
-    rows = rows.exclude(rung=Rung.JUDGE).select_related("queue", "criterion", "signed_by")
+    rows = rows.select_related("queue", "criterion", "signed_by")
     return rows.defer("artefact", "families").order_by("-signed_at")
 
 
@@ -155,7 +170,13 @@ def reading_of(reviewer: Reviewer) -> Callable[[Mapping[str, int | None]], int |
 
 # --- Items ------------------------------------------------------------------------------------------------------------
 def pending(stage: Stage, *, most: int) -> list[QueueItem]:
-    """Items that the stage has still to judge in its phase, none of them gold or what its reviewer was compiled from.
+    """Items that the stage has still to judge in its phase, and can: a judge those about which it was asked."""
+    rows = _to_judge(stage).order_by("pk").select_related("item__trajectory__outcome")
+    return list(_asked(stage, rows, "item")[:most])
+
+
+def _to_judge(stage: Stage) -> QuerySet[QueueItem]:
+    """Items without its verdict in this phase, none of them gold or what its reviewer was compiled from.
 
     In shadow all that people have not settled; once it decides those that nobody has begun.
     """
@@ -168,22 +189,48 @@ def pending(stage: Stage, *, most: int) -> list[QueueItem]:
     else:
         begun = Assignment.objects.filter(queue=OuterRef("queue"), item=OuterRef("item"))
         rows = rows.filter(~Exists(begun), state=QueueItemState.COLLECTING)
-    rows = rows.filter(~Exists(said), ~Exists(gold), ~Exists(seen)).order_by("pk")
-    return list(rows.select_related("item__trajectory__outcome")[:most])
+    return rows.filter(~Exists(said), ~Exists(gold), ~Exists(seen))
 
 
 def gold_to_judge(stage: Stage) -> list[GoldItem]:
-    """Gold in use that the stage has not judged yet and its reviewer has not met."""
+    """Gold in use that the stage has not judged yet, and can, and that its reviewer has not met."""
+    rows = _gold_to_judge(stage).select_related("key", "queue_item__item__trajectory__outcome").order_by("pk")
+    return list(_asked(stage, rows, "queue_item__item"))
+
+
+def _gold_to_judge(stage: Stage) -> QuerySet[GoldItem]:
     said = StageVerdict.objects.filter(stage=stage, queue_item=OuterRef("queue_item"), phase=StagePhase.GOLD)
     seen = ReviewerLabel.objects.filter(reviewer=stage.reviewer_id, queue_item=OuterRef("queue_item"))
     rows = GoldItem.objects.filter(queue=stage.queue_id, state=GoldState.ACTIVE, key__isnull=False)
-    rows = rows.filter(~Exists(said), ~Exists(seen), queue_item__item__kind=ItemKind.TRAJECTORY)
-    return list(rows.select_related("key", "queue_item__item__trajectory__outcome").order_by("pk"))
+    return rows.filter(~Exists(said), ~Exists(seen), queue_item__item__kind=ItemKind.TRAJECTORY)
 
 
-def as_items(rows: Sequence[QueueItem]) -> list[dict[str, Any]]:
-    """What a reviewer reads of each run. One query."""
+def _asked(stage: Stage, rows: QuerySet[Any], item: str) -> QuerySet[Any]:
+    """Of these rows, whose item is named, those on which the stage's judge was asked; all where it asks nobody."""
+    if stage.reviewer.judge_id is None:
+        return rows
+    done = JudgedItem.objects.filter(run__version=stage.reviewer.judge_id, item=OuterRef(item))
+    return rows.filter(Exists(done.exclude(state=JudgedState.WAITING)))
+
+
+def to_ask(stage: Stage) -> list[int]:
+    """Ids of the items, gold among them, that wait for an answer of the stage's judge that nobody has asked for yet.
+
+    In the order of the queue, so that gold is nothing that is asked about first or last.
+    """
+    live = _to_judge(stage).values("item")
+    gold = _gold_to_judge(stage).values("queue_item__item")
+    rows = QueueItem.objects.filter(Q(item__in=live) | Q(item__in=gold), queue=stage.queue_id)
+    theirs = JudgedItem.objects.filter(run__version=stage.reviewer.judge_id, item=OuterRef("item"))
+    # What waits in a run of somebody else that has ended is asked about by nobody else.
+    asked = theirs.filter(~Q(state=JudgedState.WAITING) | Q(run__stage=stage) | Q(run__in=unfinished_runs()))
+    return list(rows.filter(~Exists(asked)).order_by("pk").values_list("item", flat=True))
+
+
+def as_items(reviewer: Reviewer, rows: Sequence[QueueItem]) -> list[dict[str, Any]]:
+    """What the reviewer goes by on each run: its steps, and what its judge said, where it has one. Two queries."""
     runs = [row.item.trajectory_id for row in rows]
+    answers = _answers_of(reviewer, rows)
     bodies: dict[int, list[str]] = {}
     for run, body in StepRow.objects.filter(trajectory__in=runs).order_by("position").values_list("trajectory", "body"):
         bodies.setdefault(run, []).append(body)
@@ -192,9 +239,17 @@ def as_items(rows: Sequence[QueueItem]) -> list[dict[str, Any]]:
             "id": str(row.item.uid),
             "steps": steps_of(_steps(f"[{','.join(bodies.get(row.item.trajectory_id or 0, ()))}]")),
             "tools": row.item.run.tools,
+            **answers.get(str(row.item.uid), {}),
         }
         for row in rows
     ]
+
+
+def _answers_of(reviewer: Reviewer, rows: Sequence[QueueItem]) -> dict[str, dict[str, Any]]:
+    if reviewer.judge is None:
+        return {}
+    found = answers_by(reviewer.judge, target_of(reviewer).criterion, item__in=[row.item_id for row in rows])
+    return {uid: {"said": answer.said, "evidence": answer.evidence} for uid, answer in found.items()}
 
 
 def facets_of(row: QueueItem) -> dict[str, str]:
@@ -362,6 +417,51 @@ class Watched:
 
 
 @dataclass(frozen=True)
+class Asking:
+    """How far a stage's judge has come: US dollars spent and allowed, items about which nobody has asked it yet.
+
+    `held_up` says why it is not asked just now; "" where it is, or has nothing to be asked.
+    """
+
+    spent: Decimal
+    budget: Decimal
+    waiting: int
+    held_up: str
+
+    @property
+    def left(self) -> Decimal:
+        return self.budget - self.spent
+
+
+def asking_of(stage: Stage) -> Asking | None:
+    """None for a reviewer that asks nobody."""
+    judge = stage.reviewer.judge
+    if judge is None:
+        return None
+    runs = JudgeRun.objects.filter(stage=stage)
+    spent = runs.aggregate(spent=Sum("spent", default=Decimal(0)))["spent"]
+    unasked = JudgedItem.objects.filter(run__in=runs, state=JudgedState.WAITING).count()
+    found = Asking(spent, stage.budget, len(to_ask(stage)) + unasked, "")
+    return replace(found, held_up=_held_up(judge, last_asking(stage), found)) if found.waiting else found
+
+
+def last_asking(stage: Stage) -> JudgeRun | None:
+    return JudgeRun.objects.filter(stage=stage).order_by("-pk").first()
+
+
+def _held_up(judge: GraderVersion, last: JudgeRun | None, asking: Asking) -> str:
+    if why := cannot_ask(setup_of(judge)):
+        return why
+    if last and last.state == JudgeRunState.CANCELLED:
+        return "Somebody stopped the judge's run in this queue. Let it go on there, or take the stage out."
+    if last and last.state == JudgeRunState.FAILED:
+        return f"{last.error} It is tried again every ten minutes."
+    if asking.left <= 0 or (last and last.state == JudgeRunState.STOPPED and asking.left <= last.budget - last.spent):
+        return "Its budget does not allow for another item. What waits is with people; raise the budget to go on."
+    return ""
+
+
+@dataclass(frozen=True)
 class Live:
     """A stage on live items: verdicts by what followed, agreement with people in shadow, and what it may decide."""
 
@@ -374,6 +474,7 @@ class Live:
     besides: tuple[str, ...]
     watched: Watched
     last_at: datetime | None
+    asking: Asking | None
 
     @property
     def takes(self) -> list[int]:
@@ -415,6 +516,7 @@ def live_of(stage: Stage) -> Live:
         besides=tuple(asked_besides(stage.reviewer)),
         watched=watched(stage),
         last_at=stage.verdicts.order_by("-pk").values_list("at", flat=True).first(),
+        asking=asking_of(stage),
     )
 
 

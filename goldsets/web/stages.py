@@ -37,12 +37,16 @@ def stages(request: HttpRequest, uid: str) -> HttpResponse:
         "live": live,
         "stage": live.stage if live else None,
         "form": form,
-        "settings": StageForm(initial=vars(live.stage)) if live else None,
+        "settings": _settings(live.stage, initial=vars(live.stage)) if live else None,
         "figure": _figure(live) if live and live.watched.checks else None,
         "earlier": [stage for stage in every if not stage.is_live],
     }
     status = 422 if form.errors else 200
     return queue_page(request, "goldsets/stages.html", queue=queue, at="stages", status=status, **context)
+
+
+def _settings(stage: Stage, *args: Any, **kwargs: Any) -> StageForm:
+    return StageForm(*args, judges=stage.reviewer.judge_id is not None, **kwargs)
 
 
 def _start(request: HttpRequest, queue: Queue, form: StartStageForm) -> Stage | None:
@@ -81,7 +85,7 @@ def act(request: HttpRequest, uid: str, stage_uid: str) -> HttpResponse:
     elif asked == "retire":
         do_and_say(request, retire_stage, "Retired.", stage=stage, why=why)
     else:
-        form = StageForm(request.POST)
+        form = _settings(stage, request.POST)
         if form.is_valid():
             do_and_say(request, change_stage, "Saved.", stage=stage, **form.cleaned_data)
         else:

@@ -1,10 +1,14 @@
 """`manage.py stage QUEUE`: the reviewer at work in a queue; starts one, lets it decide, or takes it out."""
 
 from argparse import ArgumentParser
+from dataclasses import asdict
+from decimal import Decimal
 from typing import Any
 
 from django.core.management.base import CommandError
 
+from goldsets.actions.asking_for_stages import ask_for_stage
+from goldsets.actions.judge_work import run_judge
 from goldsets.actions.staging import let_decide, retire_stage, roll_back, run_stage, start_stage
 from goldsets.enums import StageWork
 from goldsets.management.acting import acting_member
@@ -31,6 +35,9 @@ class Command(QueueReport):
         what.add_argument("--retire", metavar="WHY", help="take it out for good; its labels stay")
         parser.add_argument("--audit-share", type=float, default=0.1, help="with --start: the share that is audited")
         parser.add_argument(
+            "--budget", type=Decimal, default=Decimal(0), help="with --start: US dollars that a judge may take here"
+        )
+        parser.add_argument(
             "--work", choices=StageWork.values, help="with --start or --roll-back: what becomes of its labels"
         )
         parser.add_argument(
@@ -49,7 +56,7 @@ class Command(QueueReport):
         if options["start"]:
             self._start(queue, options)
         elif options["look"]:
-            run_stage(stage_id=_live(queue).pk)
+            _look(_live(queue).pk)
         elif options["decide"]:
             let_decide(actor=_actor(queue, options), stage=_live(queue))
         elif options["roll_back"]:
@@ -69,6 +76,7 @@ class Command(QueueReport):
             reviewer=reviewers[0],
             audit_share=options["audit_share"],
             work=options["work"] or StageWork.KEEP,
+            budget=options["budget"],
         )
 
     def report(self, queue: Queue) -> list[Live]:
@@ -84,6 +92,7 @@ class Command(QueueReport):
                 "why": stage.why,
                 "takes": stage.takes,
                 "audit_share": stage.audit_share,
+                "asking": asdict(live.asking) if live.asking else None,
                 "counts": dict(live.counts),
                 "agreement": live.agreement.as_dict(),
                 "kinds": [
@@ -119,8 +128,21 @@ class Command(QueueReport):
             )
             counted = ", ".join(f"{count} {outcome}" for outcome, count in live.counts.items() if count)
             self.stdout.write(f"Verdicts: {counted or 'none'}. {live.watched.chart.words}")
+            if live.asking:
+                asked = f"Its judge has taken ${live.asking.spent:.4f} of ${live.asking.budget:.2f}"
+                self.stdout.write(
+                    f"{asked}; {live.asking.waiting} wait to be asked about. {live.asking.held_up}".strip()
+                )
             for sentence in live.why_not if stage.state == "shadow" else ():
                 self.stdout.write(sentence)
+
+
+def _look(stage_id: int) -> None:
+    """As the worker does: what a judge has to be asked first is asked here and now."""
+    run = ask_for_stage(stage_id=stage_id, at_once=True)
+    while run and run_judge(run_id=run.pk):
+        pass
+    run_stage(stage_id=stage_id)
 
 
 def _live(queue: Queue) -> Stage:
