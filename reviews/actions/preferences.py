@@ -34,3 +34,8 @@ def reset_keys(*, actor: Any) -> dict[str, str]:
 def remember_coached(*, actor: Any) -> None:
     """The first steps were seen, or sent away, and need not come by themselves again."""
     Preferences.objects.update_or_create(user=actor, defaults={"coached_at": timezone.now()})
+
+
+def remember_decisions_read(*, actor: Any) -> None:
+    """What leads decided differently was looked at: only what opens from now on is new."""
+    Preferences.objects.update_or_create(user=actor, defaults={"decisions_read_at": timezone.now()})

@@ -5,19 +5,32 @@ It tells what was decided, why, and under which guideline version; never when, b
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.core.cache import cache
 from django.db.models import DateTimeField, OuterRef, Prefetch, Subquery
 from django.utils import timezone
 
 from reviews.digest import Judged, readable, speaks_of_raters
 from reviews.enums import ReasonCode, Role
-from reviews.models import AdjudicatedValue, Adjudication, Guideline, Judgment, Label, Membership, Project
+from reviews.models import (
+    AdjudicatedValue,
+    Adjudication,
+    Guideline,
+    Judgment,
+    Label,
+    Membership,
+    Preferences,
+    Project,
+)
 from reviews.queries.history import TITLE, Value, judged_ratings, value_of
 from reviews.queries.masking import title_of
 from reviews.queries.payloads import order_of
+
+KEPT_SECONDS = 600
 
 # The reasons as whoever judged otherwise reads them: of the item, and never of a person.
 WHY = {
@@ -64,20 +77,38 @@ def projects_with_digest(person: Any) -> list[Project]:
     return list(Project.objects.filter(pk__in=judging.values("project"), digest=True).order_by("name"))
 
 
-def digest_of(person: Any, projects: list[Project], *, now: datetime | None = None) -> list[Decided]:
-    """What the person may read now, in the order of their own judgments, the latest first."""
-    found = [decided for project in projects for decided in _of_project(person, project, now or timezone.now())]
+def digest_of(
+    person: Any, projects: list[Project], *, now: datetime | None = None, since: datetime | None = None
+) -> list[Decided]:
+    """What the person may read now, in the order of their own judgments, the latest first.
+
+    With `since` only what they could not read then.
+    """
+    now = now or timezone.now()
+    found = [decided for project in projects for decided in _of_project(person, project, now, since)]
     return sorted(found, key=lambda decided: decided.judgment.pk, reverse=True)
 
 
-def _of_project(person: Any, project: Project, now: datetime) -> list[Decided]:
+def unread(person: Any, projects: list[Project]) -> int:
+    """How much of it has opened since they last looked. Kept for a while: it takes all of their judgments to tell."""
+    known = Preferences.objects.filter(user=person).values_list("decisions_read_at", flat=True).first()
+    key = f"unread:{person.pk}:{known}:{[project.pk for project in projects]}"
+    kept: int = cache.get_or_set(
+        hashlib.sha256(key.encode()).hexdigest(), lambda: len(digest_of(person, projects, since=known)), KEPT_SECONDS
+    )
+    return kept
+
+
+def _of_project(person: Any, project: Project, now: datetime, since: datetime | None) -> list[Decided]:
     first_label = Label.objects.filter(queue=OuterRef("queue"), item=OuterRef("item"), revision=1).values("created_at")
     settled = Subquery(first_label[:1], output_field=DateTimeField())
     first_said = Judgment.objects.filter(rater=person, queue__project=project, revision=1, occasion=1).annotate(
         settled=settled
     )
     judged = [Judged(*row) for row in first_said.values_list("assignment", "queue", "submitted_at", "settled")]
-    shown = list(readable(judged, secret=project.digest_key.bytes, now=now))
+    secret = project.digest_key.bytes
+    before = set(readable(judged, secret=secret, now=since)) if since else set()
+    shown = [assignment for assignment in readable(judged, secret=secret, now=now) if assignment not in before]
     if not shown:
         return []
     names = [name for name in project.memberships.values_list("user__name", flat=True) if name]

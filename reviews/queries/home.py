@@ -5,6 +5,7 @@ from typing import Any
 
 from reviews.enums import AssignmentState, QueueState, Role
 from reviews.models import Assignment, Membership, Qualification, Queue
+from reviews.queries.digest import unread
 from reviews.queries.questions import Asked, on_first_page, waiting_by_project
 from reviews.queries.referrals import LookAgain, asked_again
 from reviews.queries.training import PASSING, Lesson, lessons_of
@@ -28,6 +29,7 @@ class HomePage:
     asked: list[Asked]
     judges: bool
     digest: bool
+    unread: int
     questions: dict[int, int]
     lessons: list[Lesson]
     asked_again: list[LookAgain]
@@ -57,12 +59,14 @@ def home_page(person: Any) -> HomePage:
         for queue in queues.order_by("project__name", "pk")
         if not queue.domains or queue.pk in in_hand or knows[queue.project_id] & set(queue.domains)
     ]
+    with_digest = [row.project for row in memberships if row.project_id in judging and row.project.digest]
     return HomePage(
         cards=cards,
         memberships=memberships,
         asked=on_first_page(person),
         judges=bool(judging),
-        digest=any(membership.project.digest for membership in memberships if membership.project_id in judging),
+        digest=bool(with_digest),
+        unread=unread(person, with_digest) if with_digest else 0,
         questions=waiting_by_project(person, memberships),
         asked_again=asked_again(person) if judging else [],
         lessons=[lesson for lesson in lessons_of(person, judging) if lesson.goes_on],

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from reviews.actions.dealing import own_assignment
 from reviews.actions.judging import is_correctable
+from reviews.actions.preferences import remember_decisions_read
 from reviews.actions.referring import answer_referral
 from reviews.errors import Conflict, Invalid
 from reviews.queries import history as queries
@@ -93,4 +94,5 @@ def decisions(request: HttpRequest) -> HttpResponse:
     """Where leads decided otherwise than the rater judged."""
     projects = projects_with_digest(request.user)
     page = Paginator(digest_of(request.user, projects), PAGE).get_page(request.GET.get("page"))
+    remember_decisions_read(actor=request.user)
     return render(request, "reviews/decisions.html", {"page": page, "projects": projects})

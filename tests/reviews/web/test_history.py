@@ -5,6 +5,7 @@ from html import unescape
 
 import pytest
 import time_machine
+from django.core.cache import cache
 from django.utils import timezone
 
 from reviews.actions.adjudicating import adjudicate
@@ -160,6 +161,22 @@ def test_a_note_about_those_who_judged_is_not_shown(project, alice, bob):
     assert "note is about those who judged and is not shown." in page
     assert "B is right" not in page
     assert "Bob saw" not in page
+
+
+def test_the_first_page_tells_what_opened_since_alice_last_looked(project, alice, bob):
+    differing(project, alice, bob, items=20, decide=20)
+    with later(days=5):
+        first = len(digest_of(alice, [project]))
+        assert f"On {first} items you judged, a lead came to another answer." in read(enter(alice), "/")
+        assert "another answer" not in read(enter(bob), "/")
+        read(enter(alice), "/decisions/")
+        assert "another answer" not in read(enter(alice), "/")
+    with later(days=6):
+        differing(project, alice, bob, items=20, decide=20)
+    cache.clear()  # ten minutes are over
+    with later(days=11):
+        more = len(digest_of(alice, [project])) - first
+        assert f"On {more} items you judged, a lead came to another answer." in read(enter(alice), "/")
 
 
 def test_a_project_that_turned_it_off_shows_nothing(project, alice, bob):
