@@ -92,11 +92,12 @@ def digest_of(
 def unread(person: Any, projects: list[Project]) -> int:
     """How much of it has opened since they last looked. Kept for a while: it takes all of their judgments to tell."""
     known = Preferences.objects.filter(user=person).values_list("decisions_read_at", flat=True).first()
-    key = f"unread:{person.pk}:{known}:{[project.pk for project in projects]}"
-    kept: int = cache.get_or_set(
-        hashlib.sha256(key.encode()).hexdigest(), lambda: len(digest_of(person, projects, since=known)), KEPT_SECONDS
-    )
-    return kept
+    of = hashlib.sha256(f"{person.pk} {known} {[project.pk for project in projects]}".encode()).hexdigest()
+    count = cache.get(f"unread:{of}")
+    if count is None:
+        count = len(digest_of(person, projects, since=known))
+        cache.set(f"unread:{of}", count, KEPT_SECONDS)
+    return int(count)
 
 
 def _of_project(person: Any, project: Project, now: datetime, since: datetime | None) -> list[Decided]:
