@@ -1,4 +1,4 @@
-"""How commands are told which queue and which person is meant, and a sentence where there is no such one."""
+"""How commands are told which queue, item and person is meant, and a sentence where there is no such one."""
 
 from typing import Any
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
 
-from reviews.models import Queue
+from reviews.models import Queue, QueueItem
 
 
 def find_queue(name: str) -> Queue:
@@ -23,6 +23,15 @@ def find_queue(name: str) -> Queue:
         choices = ", ".join(f"{queue.project.slug}/{queue.slug}" for queue in found)
         raise CommandError(f"More than one queue has the address “{name}”. Say which: {choices}.")
     return found[0]
+
+
+def find_queue_item(queue: Queue, uid: str) -> QueueItem:
+    """The queue's item by its own id or the run's. Raises CommandError when there is none."""
+    rows = QueueItem.objects.filter(queue=queue).select_related("queue__project")
+    found = (rows.filter(uid=uid).first() or rows.filter(item__uid=uid).first()) if is_uid(uid) else None
+    if found is None:
+        raise CommandError(f"There is no item “{uid}” in this queue.")
+    return found
 
 
 def find_person(email: str) -> Any:

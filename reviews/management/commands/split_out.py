@@ -10,8 +10,7 @@ from django.db import transaction
 from reviews.actions.referring import refer
 from reviews.enums import ReferralKind
 from reviews.errors import AssayError, Invalid
-from reviews.management.finding import find_person, find_queue, is_uid
-from reviews.models import Queue, QueueItem
+from reviews.management.finding import find_person, find_queue, find_queue_item
 
 
 class Command(BaseCommand):
@@ -30,7 +29,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         queue, lead = find_queue(options["queue"]), find_person(options["email"])
-        rows = [_item(queue, uid) for uid in options["items"]]
+        rows = [find_queue_item(queue, uid) for uid in options["items"]]
         given = {"kind": ReferralKind.OWN_QUEUE, "text": options["because"], "queue": options["into"]}
         try:
             with transaction.atomic():
@@ -44,12 +43,3 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps({"queue": options["into"], "items": len(rows)}))
         else:
             self.stdout.write(f"{len(rows)} item{'' if len(rows) == 1 else 's'} split out into {options['into']}.")
-
-
-def _item(queue: Queue, uid: str) -> QueueItem:
-    """The queue's item by its own id or the run's. Raises CommandError where there is none."""
-    rows = QueueItem.objects.filter(queue=queue).select_related("queue__project")
-    found = (rows.filter(uid=uid).first() or rows.filter(item__uid=uid).first()) if is_uid(uid) else None
-    if found is None:
-        raise CommandError(f"There is no item “{uid}” in this queue.")
-    return found

@@ -1,7 +1,9 @@
 """Short of a decision: an item goes back to its raters, to a second lead or out of the way; and what is undone."""
 
+import json
 import re
 from datetime import timedelta
+from io import StringIO
 
 import pytest
 import time_machine
@@ -266,6 +268,14 @@ def test_what_a_lead_puts_first_comes_before_an_older_one_until_it_no_longer_doe
     assert by(raters[0]).put(by_api, {"first": True}, format="json").status_code == 403
     assert Event.objects.filter(verb="item.put_first").count() == 3
     assert [found.queue_item for found in inbox(queue, lead).rows] == [newer, row]
+    call_command("put_first", queue.slug, str(newer.uid), email=lead.email, no_longer=True)
+    assert [found.queue_item for found in inbox(queue, lead).rows] == [row, newer]
+    told = StringIO()
+    call_command("put_first", queue.slug, str(newer.item.uid), email=lead.email, json=True, stdout=told)
+    assert json.loads(told.getvalue()) == {"queue": queue.slug, "items": 1, "first": True}
+    assert [found.queue_item for found in inbox(queue, lead).rows] == [newer, row]
+    with pytest.raises(CommandError, match="Only leads"):
+        call_command("put_first", queue.slug, str(newer.uid), email=raters[0].email)
 
 
 @pytest.mark.parametrize("changes", [{"kind": "nobody"}, {"text": " "}, {"text": "x" * 2001}, {"text": None}])
