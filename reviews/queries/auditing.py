@@ -7,9 +7,11 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from reviews.enums import AssignmentState, QueueState
 from reviews.models import Assignment, Project, Queue, VerdictAudit, VerdictsShown
 from reviews.queries.masking import mask_of
 from reviews.queries.referrals import unanswered_by
@@ -100,6 +102,17 @@ def verdicts_asked(shown: VerdictsShown, payload: Any, errors: dict[str, str]) -
             )
         )
     return asked
+
+
+def unchecked(person: Any, projects: list[int]) -> list[UUID]:
+    """What the person judged in open queues of these projects without having checked what graders said, oldest first.
+
+    Of what nobody graded it is known only once they have asked to see it.
+    """
+    said = VerdictsShown.objects.filter(Q(verdicts=[]) | Q(audits__isnull=False), assignment=OuterRef("pk"))
+    mine = Assignment.objects.filter(rater=person, state=AssignmentState.SUBMITTED, queue__project__in=projects)
+    mine = mine.filter(~Exists(said), queue__rubric__audits=True, item__trajectory__isnull=False)
+    return list(mine.exclude(queue__state=QueueState.CLOSED).order_by("ended_at", "pk").values_list("uid", flat=True))
 
 
 # --- For leads --------------------------------------------------------------------------------------------------------

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from reviews.enums import AssignmentState, QueueState, Role
 from reviews.models import Assignment, Membership, Qualification, Queue
+from reviews.queries.auditing import unchecked
 from reviews.queries.digest import unread
 from reviews.queries.questions import Asked, on_first_page, waiting_by_project
 from reviews.queries.referrals import LookAgain, asked_again
@@ -30,6 +32,7 @@ class HomePage:
     judges: bool
     digest: bool
     unread: int
+    unchecked: list[UUID]
     questions: dict[int, int]
     lessons: list[Lesson]
     asked_again: list[LookAgain]
@@ -67,6 +70,7 @@ def home_page(person: Any) -> HomePage:
         judges=bool(judging),
         digest=bool(with_digest),
         unread=unread(person, with_digest) if with_digest else 0,
+        unchecked=unchecked(person, judging) if judging else [],
         questions=waiting_by_project(person, memberships),
         asked_again=asked_again(person) if judging else [],
         lessons=[lesson for lesson in lessons_of(person, judging) if lesson.goes_on],

@@ -33,9 +33,9 @@ def queue(project):
     return made
 
 
-def judged(queue, rater):
+def judged(queue, rater, key="k"):
     mine = claim(actor=rater, queue=queue)
-    submit(actor=rater, uid=mine.uid, payload=make.passing(), idempotency_key="k")
+    submit(actor=rater, uid=mine.uid, payload=make.passing(), idempotency_key=key)
     return mine
 
 
@@ -61,6 +61,21 @@ def test_what_was_shown_is_kept_and_the_judgment_stays_as_it_is(project, queue, 
     assert show_verdicts(actor=alice, uid=mine.uid) == shown
     with pytest.raises(Conflict, match="have read what graders said"):
         correct(actor=alice, uid=mine.uid, payload=make.passing(0), idempotency_key="c", seen_revision=1)
+
+
+def test_the_first_page_tells_what_is_left_to_check(queue, alice):
+    browser, words = Client(), "You have not checked yet what graders said of {} you judged."
+    browser.force_login(alice)
+    assert "what graders said" not in browser.get("/").content.decode()
+    mine, other = judged(queue, alice), judged(queue, alice, key="k2")
+    page = browser.get("/").content.decode()
+    assert words.format("2 items") in page
+    assert f"/assignments/{mine.uid}/verdicts/" in page
+    show_verdicts(actor=alice, uid=mine.uid)
+    audit_verdicts(actor=alice, uid=mine.uid, payload={"verdicts": [FOUND]})
+    page = browser.get("/").content.decode()
+    assert words.format("1 item") in page
+    assert f"/assignments/{other.uid}/verdicts/" in page
 
 
 def test_until_it_is_shown_the_judgment_can_be_corrected(queue, alice):
