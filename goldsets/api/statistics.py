@@ -185,6 +185,7 @@ class CriterionAgreementOut(serializers.Serializer[Any]):
     disagreed = serializers.ListField(child=serializers.UUIDField())
     n_disagreed = serializers.IntegerField()
     confusions = ConfusionOut(many=True)
+    level = serializers.CharField(help_text="What alpha allows, in a sentence, or why there is none.")
     reading = serializers.CharField(allow_blank=True)
     raters = RaterOnCriterionOut(many=True)
     pairs = PairOut(many=True)

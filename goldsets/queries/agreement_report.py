@@ -78,7 +78,7 @@ def _tables(found: QueueAgreement) -> Iterator[Table]:
         "Criterion by criterion",
         ["Criterion", "Kind", "Unit", ALPHA, "Same [95%]", "AC [95%]", "n", "Pairs", "Raters", "Differ"],
         [_of_criterion(entry) for entry in found.entries],
-        " ".join(f"{entry.title}: {entry.alpha.words}" for entry in found.entries if entry.alpha.words),
+        " ".join(f"{entry.title}: {entry.level}" for entry in found.entries),
     )
     for entry in found.entries:
         yield from _details(entry)

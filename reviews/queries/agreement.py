@@ -18,6 +18,7 @@ from reviews.queries.preferring import Preferring, preferring
 from reviews.queries.readings import (
     criterion_reading,
     cut_reading,
+    level_reading,
     models_reading,
     pair_reading,
     place_reading,
@@ -100,7 +101,8 @@ class RaterOnCriterion:
 class CriterionAgreement:
     """`kind` is that of the question, or step, or steps. `unit` is what is compared: item, candidate, step, …
 
-    `reading` says in a sentence what stands out, or is empty. `strength` is about by how much one is preferred.
+    `level` says in a sentence what the figure allows, `reading` what stands out, or nothing. `strength` is about by how
+    much one is preferred.
     """
 
     key: str
@@ -115,6 +117,7 @@ class CriterionAgreement:
     disagreed: tuple[UUID, ...]
     n_disagreed: int
     confusions: tuple[Confusion, ...] = ()
+    level: str
     reading: str
     raters: tuple[RaterOnCriterion, ...] = ()
     pairs: tuple[PairAgreement, ...] = ()
@@ -301,13 +304,14 @@ class _Counting:
         cuts = cuts_of(answers, asked, self.cut_by, self.bootstrap, self.tasks, floor=FLOOR)
         mixed = self.confusions(asked) if asked.has_few_labels else ()
         few = asked.has_few_labels and len(rated.patterns.counts) * rated.n_labels**2 <= MOST_CELLS
+        n_units, n_differ = measured.percent.n_units, len(disagreeing_units(rated))
         readings = [
             criterion_reading(
                 title,
                 kind,
                 alpha,
-                n_units=measured.percent.n_units,
-                n_differ=len(disagreeing_units(rated)),
+                n_units=n_units,
+                n_differ=n_differ,
                 unit=asked.unit,
                 tolerance=asked.tolerance,
                 mixed=mixed[0] if mixed else None,
@@ -327,6 +331,7 @@ class _Counting:
             disagreed=disagreed,
             n_disagreed=len(disagreed),
             confusions=mixed,
+            level=level_reading(alpha, n_units=n_units, n_differ=n_differ, unit=asked.unit),
             reading=" ".join(filter(None, readings)),
             raters=self.raters_on(asked) if few else (),
             pairs=self.pairs_on(asked, title, kind) if asked.has_few_labels else (),

@@ -8,12 +8,30 @@ from reviews.stats.result import Estimate, HypothesisTest
 
 # From here on data can be relied on (Krippendorff): what differs is not worth a sentence.
 RELIABLE = 0.8
+# From here on they allow conclusions that are to be called tentative (Krippendorff 2004).
+TENTATIVE = 0.667
 # The share of one answer from which on there is too little variation to agree about.
 PREVALENT = 0.9
 # In fewer disagreements than this there is nothing to read.
 WORTH_SAYING = 3
 # The chance of a difference as large without any bias, below which it is worth a sentence.
 UNLIKELY = 0.01
+
+
+def level_reading(alpha: Estimate, *, n_units: int, n_differ: int, unit: str) -> str:
+    """What the figure allows, whatever stands out; why there is none where it is not defined."""
+    if alpha.value is None or alpha.low is None:
+        return alpha.words
+    on = (
+        f"raters differ on {n_differ:,} of {n_units:,} {plural(unit)}" if n_differ else "raters say the same everywhere"
+    )
+    if alpha.low >= RELIABLE:
+        return f"Good enough to rely on: {on}."
+    if alpha.value >= RELIABLE:
+        return f"Good, but not surely above {RELIABLE}: {on}."
+    if alpha.value >= TENTATIVE:
+        return f"Enough for tentative conclusions: {on}."
+    return f"Too low to conclude from: {on}."
 
 
 def criterion_reading(

@@ -61,6 +61,7 @@ def test_krippendorffs_ten_units_as_a_gate(project):
     assert gate.disagreed == item_uids(queue, 0, 2, 5, 7)
     assert gate.confusions[0].items == gate.disagreed
     assert (gate.confusions[0].first, gate.confusions[0].second) == ("fail", "pass")
+    assert gate.level == "Too low to conclude from: raters differ on 4 of 10 items."
     assert gate.reading == "Raters differ on Only authorised accounts in 4 of 10 items."
 
 
@@ -123,6 +124,7 @@ def test_below_ten_shared_runs_only_the_number_is_shown(project):
     success = by_key(agreement(queue))["success"]
     assert (success.alpha.value, success.alpha.reason, success.alpha.n_units) == (None, Reason.BELOW_FLOOR, 4)
     assert success.alpha.words == ("Too few to say: 4 of the 10 items needed with two or more ratings, 6 missing.")
+    assert success.level == success.alpha.words
     assert success.pairs[0].n == 4
     assert success.reading == ""
 
