@@ -87,7 +87,7 @@ def _vouched_for(user: Any, email: str) -> None:
     user.save(update_fields=["password"])
     for model in (AuthToken, Authenticator, SocialAccount, EmailAddress):
         model.objects.filter(user=user).delete()
-    EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
+    EmailAddress.objects.create(user=user, email=email.lower(), verified=True, primary=True)
     log.info("address vouched for", person=user.pk)
 
 

@@ -3,8 +3,10 @@
 import re
 
 import pytest
+from django.urls import reverse
 from playwright.sync_api import Page, expect
 
+from reviews.enums import Role
 from tests import factories as make
 from tests.factories.training import judge, practice, settled_queue
 
@@ -102,3 +104,32 @@ def test_nobody_is_kept_out_at_200_percent(browser, live_server, sign_in, no_bar
     expect(page.locator("#judgment .need").first).to_be_visible()
     no_barriers(page)
     context.close()
+
+
+@pytest.mark.parametrize("place", ["labels", "events", "project"])
+def test_the_tab_one_is_on_can_be_seen(page, live_server, sign_in, transactional_db, place):
+    project, lead = make.project(), make.person("Lea")
+    make.member(project, lead, Role.LEAD)
+    sign_in(page.context, lead)
+    page.set_viewport_size(PHONE)
+    page.goto(live_server.url + reverse(f"reviews:{place}", args=[project.slug]))
+    expect(page.locator(".tabs [aria-current]")).to_be_in_viewport(ratio=1)
+    assert page.evaluate("scrollX + scrollY") == 0
+
+
+def test_every_point_of_a_long_scale_has_room_for_its_word(page, live_server, sign_in, transactional_db):
+    project = make.project()
+    sign_in(page.context, make.expert(project, "Alice"))
+    settings = {"form": "pair", "strength": 3, "ties": ["equally_good", "equally_bad"], "reasons": []}
+    asked = [{"key": "better", "title": "Better", "kind": "preference", "settings": settings}]
+    queue = make.queue(project, items=[make.comparison(project)], criteria=asked, rubric={"item_kind": "comparison"})
+    for width in (1280, 950, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto(f"{live_server.url}/queues/{queue.uid}/judge/")
+        if page.get_by_role("button", name="Start judging").count():
+            page.get_by_role("button", name="Start judging").press("Enter")
+        page.wait_for_selector("#judgment .point")
+        room = "points => points.map(one => one.clientWidth - one.querySelector('span').getBoundingClientRect().width)"
+        left = page.locator("#judgment .point").evaluate_all(room)
+        assert len(left) == 8
+        assert min(left) > 16
