@@ -1,8 +1,9 @@
 """Finds what a version would give away: texts near those of other splits, or of benchmark lists.
 
-Of each run three kinds of text are compared: the request, a user's longer messages, and the run as a whole. What many
-write (“Yes please, go ahead”) is too short to be anybody's and is not looked at. Near texts within the version are told
-as well, but are no leak: runs of one task are often alike.
+Of each run three kinds of text are compared: the request, a user's longer messages, and the run as a whole. Texts of
+fewer than eight words are found where they are the very same; what many write in between (“Yes please, go ahead”) and a
+mere greeting as the request are nobody's and not looked at. Near texts within the version are told as well, but are no
+leak: runs of one task are often alike.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,14 +16,15 @@ from django.db.models import QuerySet
 
 from goldsets.models import BenchmarkList, BenchmarkText, Dataset, LeakReport
 from goldsets.queries.splits import tasks_with_split
-from goldsets.stats.near import FEWEST_WORDS, THRESHOLD, Index, text_hash, words
+from goldsets.stats.near import FEWEST_WORDS, THRESHOLD, Index, Near, text_hash, words
 from reviews.enums import StepRole
 from reviews.models import Candidate, Item, Membership, Project, QueueItem, Step, Task, Trajectory
 from reviews.trajectories.schema import decode_step
 
 # Which texts are near: one of another split, one of a benchmark list, or one within the version.
 KINDS = ACROSS, BENCHMARK, WITHIN = "split", "benchmark", "within"
-# A message in the middle of a run says something of its own from so many words on.
+# From so many words on it says something of its own: a request that is no mere greeting, and a message in the middle.
+REQUEST_WORDS = 3
 MESSAGE_WORDS = 20
 # Versions of more runs are not searched for near texts within.
 MOST_WITHIN = 20_000
@@ -86,6 +88,10 @@ class _Text:
     part: str
     text: str
 
+    @property
+    def is_short(self) -> bool:
+        return len(words(self.text)) < FEWEST_WORDS
+
 
 def find_leaks(
     *, project: Project, runs: QuerySet[Trajectory], sealed: QuerySet[Task], benchmarks: bool, let_pass: set[str]
@@ -123,20 +129,25 @@ class _Search:
         self.project, self.let_pass = project, let_pass
         self.findings = Findings()
         self.others, self.within = Index(), Index()
-        self.hashes: dict[str, int] = {}  # benchmark texts of which only the hash is known
+        self.short: dict[str, tuple[int, str]] = {}  # runs and parts of few words by their hash
+        self.hashes: dict[str, int] = {}  # benchmark texts of few words, or of which only the hash is known
         self.copies: dict[str, list[int]] = {}  # runs within by the hash of their words
         self.seen: set[tuple[str, str]] = set()
         self.named: list[_Named] = []
 
     @property
     def has_anything(self) -> bool:
-        return bool(len(self.others) or self.hashes)
+        return bool(len(self.others) or self.short or self.hashes)
 
     def hold_against(self, sealed: QuerySet[Task]) -> None:
         for texts in _texts(Trajectory.objects.filter(task__in=sealed)):
             self.findings.against_runs += 1
             for text in texts:
-                self.others.add((text.run, text.part, text_hash(text.text)), text.text)
+                theirs = text_hash(text.text)
+                if text.is_short:
+                    self.short.setdefault(theirs, (text.run, text.part))
+                else:
+                    self.others.add((text.run, text.part, theirs), text.text)
 
     def hold_against_benchmarks(self) -> None:
         rows = BenchmarkText.objects.filter(benchmark__project=self.project).values_list("pk", "sha256", "text")
@@ -150,10 +161,12 @@ class _Search:
     def look_at(self, texts: Iterable[_Text]) -> None:
         for text in texts:
             ours = text_hash(text.text)
-            for near in self.others.near(text.text):
+            for near in () if text.is_short else self.others.near(text.text):
                 key, part, theirs = near.key
                 kind = BENCHMARK if part == BENCHMARK else ACROSS
                 self._found(kind, near.similarity, text, ours, (key, part), theirs)
+            if ours in self.short:
+                self._found(ACROSS, 1.0, text, ours, self.short[ours], ours)
             if ours in self.hashes:
                 self._found(BENCHMARK, 1.0, text, ours, (self.hashes[ours], BENCHMARK), ours)
             if text.part == "run" and self.findings.searched_within:
@@ -163,13 +176,18 @@ class _Search:
         """The runs before this one that are near. Those of the very same words are compared as one, so that a version
         of many copies (a thousand runs of an agent that always does the same) does not cost the square of their number.
         """
-        seen = ours in self.copies
-        for near in self.within.near(text.text) if seen else self.within.add_and_near(ours, text.text):
+        for near in self._near_within(text, ours):
             runs, room = self.copies[near.key], max(0, MOST_NAMED - self.findings.counts[WITHIN])
             key = ":".join(sorted((ours, near.key)))
             self.findings.counts[WITHIN] += len(runs)
             self.named += [_Named(WITHIN, near.similarity, text, (run, "run"), key) for run in runs[:room]]
         self.copies.setdefault(ours, []).append(text.run)
+
+    def _near_within(self, text: _Text, ours: str) -> list[Near]:
+        seen = ours in self.copies
+        if text.is_short:
+            return [Near(ours, 1.0)] if seen else []
+        return self.within.near(text.text) if seen else self.within.add_and_near(ours, text.text)
 
     def _found(
         self, kind: str, similarity: float, text: _Text, ours: str, theirs: tuple[int, str], their_hash: str
@@ -247,8 +265,8 @@ def _parts(bodies: Iterable[str]) -> Iterator[tuple[str, str, int]]:
         whole += [*parts, step.result.text if step.result else ""]
         if step.role == StepRole.USER.value and step.text:
             asked += 1
-            yield ("request", step.text, FEWEST_WORDS) if asked == 1 else (f"step {number}", step.text, MESSAGE_WORDS)
-    yield "run", "\n".join(part for part in whole if part), FEWEST_WORDS
+            yield ("request", step.text, REQUEST_WORDS) if asked == 1 else (f"step {number}", step.text, MESSAGE_WORDS)
+    yield "run", "\n".join(part for part in whole if part), 1
 
 
 def _about_runs(project: Project, ids: set[int]) -> dict[int, dict[str, Any]]:

@@ -23,7 +23,7 @@ THRESHOLD = 0.8
 PERMUTATIONS = 128
 BANDS = 32
 SEED = 42
-# A text as short as this says nothing of its own: “Yes please, go ahead.”
+# A shorter text has too few shingles to be near another: it is the same or it is not.
 FEWEST_WORDS = 8
 
 _word = re.compile(r"\w+")

@@ -90,6 +90,32 @@ def test_a_copy_of_what_is_held_out_is_refused_and_both_texts_are_named(project,
     assert pair["theirs"]["split"] == "held_out"
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs", "leaks"),
+    [
+        ("Close ticket 4417", "close ticket 4417!", 1),
+        ("Close ticket 4417", "Close ticket 4418", 0),
+        ("Move my class to Monday, please", "Move my class to Monday please", 1),
+        ("Move my class to Monday, please", "Move my class to Monday, please, now", 0),
+        ("Hi", "Hi", 0),
+    ],
+)
+def test_of_a_short_request_the_very_same_words_are_found(project, lead, dataset, ours, theirs, leaks):
+    labelled(project, ours)
+    hold_out(project, theirs)
+    assert export(dataset, lead).state == ("failed" if leaks else "finished")
+    assert LeakReport.objects.get().leaks == leaks
+
+
+def test_short_runs_are_found_where_they_are_the_same(project):
+    search = _Search(project, set())
+    search.short = {text_hash("Ping. Pong."): (9, "run")}
+    search.hashes = {text_hash("2 + 2 = 4"): 7}
+    for run, text in enumerate(["Ping. Pong.", "Ping. Pang.", "2 + 2 = 4", "PING, pong"]):
+        search.look_at([_Text(run, "run", text)])
+    assert search.findings.counts == {"split": 1, "benchmark": 1, "within": 1}
+
+
 def test_what_only_sounds_alike_may_leave(project, lead, dataset):
     labelled(project, LATE)
     hold_out(project, " ".join(reversed(LATE.split())))
