@@ -20,10 +20,10 @@ from goldsets.actions.standing import review_standings
 from goldsets.models import DatasetVersion, GraderVersion
 from goldsets.queries.agreement import (
     Seen,
+    agreement_key,
     count_alone,
     queue_by_id,
     seen_agreement,
-    takes_the_count,
     watched_queues,
 )
 from goldsets.queries.alarms import watched_versions
@@ -45,7 +45,7 @@ from goldsets.queries.graders import grader_by_id, version_and_person, version_b
 from goldsets.queries.guards import guarded_projects
 from goldsets.queries.instrument import Asked, InstrumentReport, asked_for, count_instrument, seen_instrument
 from goldsets.queries.keeping import Seen as SeenFigures
-from goldsets.queries.keeping import takes_the_count as takes_the_next_count
+from goldsets.queries.keeping import takes_the_count
 from goldsets.queries.rationales import queues_to_hear
 from goldsets.queries.releases import Counted, count_checks, is_counted, key_of, seen_checks
 from goldsets.queries.repeats import Repeats, count_repeats, seen_repeats
@@ -127,7 +127,7 @@ def count_queue_agreement(queue_id: int) -> None:
 def look_at_agreement(queue: Queue, *, with_items: bool = False, waits: bool = True) -> Seen:
     """What is known of a queue's agreement; where that is not the latest, a worker is asked to count."""
     seen = seen_agreement(queue, with_items=with_items, waits=waits)
-    if seen.stale and takes_the_count(queue):
+    if seen.stale and takes_the_count(agreement_key(queue)):
         count_queue_agreement.delay(queue.pk)
     return seen
 
@@ -144,7 +144,7 @@ def look_at_calibration(actor: Any, asked: Question) -> SeenFigures[Report]:
     Whoever sees figures of held-out runs has it logged.
     """
     seen = seen_calibration(asked)
-    if seen.stale and takes_the_next_count(asked.key):
+    if seen.stale and takes_the_count(asked.key):
         count_version_calibration.delay(asked.version.grader_id, asked.asked)
     if asked.reads_sealed and seen.kept:
         read_sealed(actor=actor, version=asked.version, criterion=asked.criterion)
@@ -160,7 +160,7 @@ def count_version_watch(grader_id: int, asked: dict[str, Any]) -> None:
 def look_at_watch(actor: Any, asked: Watching) -> SeenFigures[WatchReport]:
     """The same for how a version parts from the experts over time."""
     seen = seen_watch(asked)
-    if seen.stale and takes_the_next_count(asked.key):
+    if seen.stale and takes_the_count(asked.key):
         count_version_watch.delay(asked.version.grader_id, asked.asked)
     if asked.sealed and seen.kept:
         read_sealed(actor=actor, version=asked.version, criterion=asked.criterion)
@@ -176,7 +176,7 @@ def count_version_instrument(grader_id: int, asked: dict[str, Any]) -> None:
 def look_at_instrument(asked: Asked) -> SeenFigures[InstrumentReport]:
     """The same for the environment as an instrument, which leaves held-out runs out."""
     seen = seen_instrument(asked)
-    if seen.stale and takes_the_next_count(asked.key):
+    if seen.stale and takes_the_count(asked.key):
         count_version_instrument.delay(asked.version.grader_id, asked.asked)
     return seen
 
@@ -244,7 +244,7 @@ def count_version_repeats(version_id: int) -> None:
 def look_at_repeats(version: GraderVersion) -> SeenFigures[Repeats]:
     """What is known of it; where that is not the latest, a worker is asked to count."""
     seen = seen_repeats(version)
-    if seen.stale and takes_the_next_count(f"repeats-{version.pk}"):
+    if seen.stale and takes_the_count(f"repeats-{version.pk}"):
         count_version_repeats.delay(version.pk)
     return seen
 
@@ -258,7 +258,7 @@ def count_version_biases(version_id: int) -> None:
 def look_at_biases(version: GraderVersion) -> SeenFigures[Biases]:
     """What is known of it; where that is not the latest, a worker is asked to count."""
     seen = seen_biases(version)
-    if seen.stale and takes_the_next_count(f"biases-{version.pk}"):
+    if seen.stale and takes_the_count(f"biases-{version.pk}"):
         count_version_biases.delay(version.pk)
     return seen
 
@@ -287,6 +287,6 @@ def look_at_release(version: DatasetVersion) -> SeenFigures[Counted] | None:
     if not is_counted(version):
         return None
     seen = seen_checks(version)
-    if seen.stale and takes_the_next_count(key_of(version)):
+    if seen.stale and takes_the_count(key_of(version)):
         count_release_checks.delay(version.pk)
     return seen

@@ -30,10 +30,6 @@ class FileOut(serializers.Serializer[Any]):
     sha256 = serializers.CharField()
     empty_because = serializers.CharField(required=False, help_text="Why no label fits; absent where one does.")
 
-    def to_representation(self, file: dict[str, Any]) -> dict[str, Any]:
-        row = super().to_representation(file)
-        return row if "empty_because" in file else {name: row[name] for name in row if name != "empty_because"}
-
 
 class VersionOut(serializers.ModelSerializer[DatasetVersion]):
     """One export. `files` and `manifest` are there once it is finished, `error` if it failed."""

@@ -13,7 +13,6 @@ from django.utils import timezone
 from goldsets.models import GoldPlacement
 from goldsets.queries.graders import Percentile
 from goldsets.queries.keeping import KEPT_SECONDS, alone, mark_of
-from goldsets.queries.keeping import takes_the_count as takes_the_next_count
 from goldsets.stats.pace import much_faster
 from reviews.models import Judgment, Queue
 from reviews.queries.agreement import QueueAgreement, agreement
@@ -69,7 +68,7 @@ def queue_agreement(queue: Queue) -> QueueAgreement:
 
 def current_agreement(queue: Queue) -> Kept:
     """The same, and when it was counted."""
-    kept: Kept | None = cache.get(_key(queue, "full"))
+    kept: Kept | None = cache.get(agreement_key(queue))
     return kept if kept and kept.mark == mark_of(queue.project_id) else count_agreement(queue)
 
 
@@ -96,7 +95,7 @@ def count_agreement(queue: Queue) -> Kept:
     found = agreement(queue, leave_out=placed)
     kept = Kept(found, within(queue), _work(queue), timezone.now(), mark)
     figures = replace(kept, found=found.without_items())
-    cache.set(_key(queue, "full"), kept, KEPT_SECONDS)
+    cache.set(agreement_key(queue), kept, KEPT_SECONDS)
     cache.set(_key(queue, "figures"), figures, KEPT_SECONDS)
     return kept
 
@@ -111,14 +110,9 @@ def _work(queue: Queue) -> dict[int, Work]:
     return {rater: Work(n, median) for rater, n, median in of_raters.order_by()}
 
 
-def takes_the_count(queue: Queue) -> bool:
-    """Whether whoever asks is the one to have the queue counted; for a moment nobody else is."""
-    return takes_the_next_count(_key(queue, "full"))
-
-
 def count_alone(queue: Queue) -> None:
     """Count anew, unless another worker does so at the moment."""
-    with alone(_key(queue, "full")) as mine:
+    with alone(agreement_key(queue)) as mine:
         if mine:
             count_agreement(queue)
 
@@ -137,6 +131,11 @@ def watched_queues() -> list[Queue]:
         if kept is None or kept.mark != mark_of(queue.project_id):
             found.append(queue)
     return found
+
+
+def agreement_key(queue: Queue) -> str:
+    """The name under which everything about it is kept."""
+    return _key(queue, "full")
 
 
 def _key(queue: Queue, part: str) -> str:

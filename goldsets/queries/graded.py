@@ -22,7 +22,7 @@ from goldsets.enums import FamilySplitName, ScoreOrder
 from goldsets.models import FamilySplit, GoldPlacement, GraderScore, GraderVersion, JudgeSetup
 from goldsets.queries.judges import shown_families
 from goldsets.queries.leaving import held_out_families
-from goldsets.queries.splits import ALONE
+from goldsets.queries.splits import dealt_name
 from goldsets.queries.verdicts import Against, Asked, failed_gates, verdict
 from goldsets.stats.calibration import Graded
 from reviews.enums import UNANSWERED, AssignmentState, Basis, ItemKind, OutcomeResult, Purpose, Split
@@ -69,7 +69,7 @@ def graded(
     shown = shown_families(JudgeSetup.objects.filter(version=version))
     rows, left_out, n_shown = [], 0, 0
     for pk, uid, task, family, slices, marked, model, result in _about(items):
-        if (family or f"{ALONE}{task}") in shown:
+        if dealt_name(task, family) in shown:
             n_shown += 1
             continue
         split = split_of(task, family, marked)
@@ -155,7 +155,7 @@ class Splits:
     def __call__(self, task: str, family: str, marked: str) -> str:
         if marked == Split.HELD_OUT or family in self.held_out:
             return FamilySplitName.HELD_OUT.value
-        return str(self.dealt.get(family or f"{ALONE}{task}", ""))
+        return str(self.dealt.get(dealt_name(task, family), ""))
 
 
 # --- Labels and what raters said --------------------------------------------------------------------------------------

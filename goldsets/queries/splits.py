@@ -21,7 +21,12 @@ DEALT_AS = Case(When(family="", then=Concat(Value(ALONE), F("key"))), default=F(
 
 def dealt_as(task: Task) -> str:
     """The name under which a task is dealt, as DEALT_AS."""
-    return task.family or f"{ALONE}{task.key}"
+    return dealt_name(task.key, task.family)
+
+
+def dealt_name(key: str, family: str) -> str:
+    """The same from a task's key and family."""
+    return family or f"{ALONE}{key}"
 
 
 def plan_of(project: Project) -> SplitPlan | None:

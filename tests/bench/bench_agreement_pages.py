@@ -32,6 +32,8 @@ PASSING = {**make.passing(), "steps": {"2": 1, "3": 1, "4": 1}}
 FRESH_SECONDS = 5
 # How often the lead loads the page.
 PAUSE = 0.2
+# Longer than any worker takes: then there is none.
+GIVEN_UP_SECONDS = 120
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,8 @@ def _seconds_until_seen(rater: Client, lead: Client, queue: str) -> float:
     expect(rater.post(address, PASSING, **{"Idempotency-Key": claimed["uid"]}), 201)
     submitted = perf_counter()
     while _judgments_on_page(lead, queue) == before:
+        if perf_counter() - submitted > GIVEN_UP_SECONDS:
+            raise RuntimeError(f"The page has not had the judgment for {GIVEN_UP_SECONDS} seconds.")
         sleep(PAUSE)
     return perf_counter() - submitted
 

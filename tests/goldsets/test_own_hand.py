@@ -51,6 +51,7 @@ def test_leads_who_judge_never_meet_gold_of_which_they_said_what_it_expects(proj
     add_items(actor=lead, queue=queue, items=[make.item(project) for _ in range(20)])
     set_gold_rate(actor=lead, queue=queue, rate="0.5")
     assert gold_met(queue, lead, 8) == set()
+    # At most three plain items come before the first gold, and two before each further one.
     assert gold_met(queue, make.expert(project, "Alice"), 11) == set(GoldItem.objects.values_list("pk", flat=True))
 
 
