@@ -312,7 +312,7 @@ class _Read:
         self.raters: dict[str, bool] = {}
 
     def add(self, batch: list[Document]) -> None:
-        rows = [label_row(document, self.words, raters=True) for document in batch]
+        rows = [label_row(document, self.words) for document in batch]
         examples = examples_from(rows, self.target, first=batch[0].position)
         self.examples += [replace(example, said=self.said.get(example.key)) for example in examples]
         for row in rows:

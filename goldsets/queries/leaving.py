@@ -99,9 +99,13 @@ def _fits_filter(dataset: Dataset) -> Q:
 
 
 def _solved_so_often(project: Project, model: str, low: float, high: float) -> QuerySet[Task]:
-    """Tasks of which the model's runs end in success in this share."""
+    """Tasks of which the model's runs end in success in this share. A crash says nothing of the model, and so does a
+    run of which the end is not known.
+    """
+    told = Trajectory.objects.filter(project=project, outcome__model=model)
+    told = told.exclude(outcome__result__in=[OutcomeResult.CRASH, OutcomeResult.UNKNOWN])
     solved = Avg(Case(When(outcome__result=OutcomeResult.SUCCESS, then=1.0), default=0.0))
-    runs = Trajectory.objects.filter(project=project, outcome__model=model).values("task").annotate(rate=solved)
+    runs = told.values("task").annotate(rate=solved)
     return Task.objects.filter(pk__in=runs.filter(rate__gte=low, rate__lte=high).values("task"))
 
 

@@ -16,6 +16,10 @@ from goldsets.writers.examples import Reading
 from goldsets.writers.format import Format
 from goldsets.writers.label_row import gates_of_item, said
 
+CEILING = {
+    "within": "Of all pairs of raters on one item, how many gave the same answer, with items as clusters.",
+    "none": "Not told: by the data set's policy judgments stay back, and this is counted from them.",
+}
 HOW_DRAWN = "Every label that fits the definition of the data set, each once, so each has the weight 1."
 
 
@@ -29,7 +33,7 @@ def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
         "family": document.task.family,
         "split": document.task.split,
         "weight": 1.0,
-        "double_coded": len(document.judgments) > 1,
+        "double_coded": label.judgment_count > 1,
         "label": {
             "uid": label.uid,
             "basis": label.basis,
@@ -113,7 +117,7 @@ def beside(reading: Reading, files: list[str]) -> dict[str, Any]:
             "items": files,
             "sampling": {"how": HOW_DRAWN, "weights": "the inverse of each item's chance to be drawn"},
             "human_ceiling": {
-                "how": "Of all pairs of raters on one item, how many gave the same answer, with items as clusters.",
+                "how": CEILING[reading.policies.raters],
                 "by_criterion": ceiling(reading.counts),
             },
             "rubrics": [

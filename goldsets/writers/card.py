@@ -54,7 +54,7 @@ def card(document: dict[str, Any], files: list[WrittenFile], split: str) -> str:
 
 def _summary(document: dict[str, Any]) -> str:
     counts = document["counts"]
-    what = f"{counts['rows']:,} labels on {counts['judgments']:,} judgments by {len(document['raters'])} raters"
+    what = f"{counts['rows']:,} labels on {counts['judgments']:,} judgments by {counts['raters']} raters"
     return f"{what}, written {document['created_at']}. Purpose: {document['definition']['purpose']}."
 
 

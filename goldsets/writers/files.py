@@ -74,7 +74,10 @@ def write_part(
     number: int,
     tally: Tally,
 ) -> Part:
-    """The labels in each format, and the mark that they are all there."""
+    """The labels in each format, and the mark that they are all there.
+
+    Where judgments stay back, no format ever gets one.
+    """
     readings = {form.name: Reading(words, policies) for form in formats}
     rows = dict.fromkeys(readings, 0)
     with ExitStack() as stack:
@@ -84,8 +87,9 @@ def write_part(
         ]
         for document in chain.from_iterable(batches):
             tally.count(document, words)
+            leaving = document if policies.raters == "within" else msgspec.structs.replace(document, judgments=[])
             for form, reading, writer in writers:
-                for row in (form.ready or form.rows)(document, reading):
+                for row in (form.ready or form.rows)(leaving, reading):
                     writer.write(row)
                     rows[form.name] += 1
     told = {name: Told(rows[name], dict(found.left_out), dict(found.counts)) for name, found in readings.items()}

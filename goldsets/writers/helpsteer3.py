@@ -49,9 +49,7 @@ def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
             "overall_preference": overall,
             "individual_preference": [
                 {"score": opinion.score, "reasoning": opinion.reasoning} for opinion in found.opinions
-            ]
-            if reading.policies.raters == "within"
-            else [],
+            ],
         }
 
 

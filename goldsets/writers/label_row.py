@@ -153,10 +153,8 @@ class UnfitRow(ValueError):
     """A row that must not leave as it is; the message says which and why."""
 
 
-def label_row(
-    document: Document, words: Words, *, raters: bool, answer: Callable[[dict[str, Any]], Any] = dict
-) -> dict[str, Any]:
-    """The row without its hash; `raters` says whether judgments leave beside the label, `answer` how an answer stands.
+def label_row(document: Document, words: Words, *, answer: Callable[[dict[str, Any]], Any] = dict) -> dict[str, Any]:
+    """The row without its hash; `answer` says how an answer stands.
 
     Raises UnfitRow for quality beside a failed gate.
     """
@@ -192,7 +190,7 @@ def label_row(
         "rubric": {"name": rubric.name, "version": rubric.version},
         "guideline": {"name": guideline.name, "version": guideline.version},
         "versions": named(label.versions),
-        "judgments": [_judgment(judged, words, answer) for judged in document.judgments] if raters else [],
+        "judgments": [_judgment(judged, words, answer) for judged in document.judgments],
         "context": _context(task.context, task.policy_title, task.policy),
         "tools": as_json(only.tools) if only else "[]",
         "steps": steps_of(only.steps) if only else [],
@@ -202,15 +200,15 @@ def label_row(
     }
 
 
-def sealed_row(document: Document, words: Words, *, raters: bool) -> dict[str, Any]:
+def sealed_row(document: Document, words: Words) -> dict[str, Any]:
     """The row with the hash of its content."""
-    row = label_row(document, words, raters=raters)
+    row = label_row(document, words)
     return row | {"row_sha256": hashlib.sha256(_sorted_json(row)).hexdigest()}
 
 
-def sealed_json(document: Document, words: Words, *, raters: bool) -> msgspec.Raw:
+def sealed_json(document: Document, words: Words) -> msgspec.Raw:
     """The same as JSON with sorted keys, where their order does not matter: one encoding for the hash and the file."""
-    content = _sorted_json(label_row(document, words, raters=raters, answer=_answer_json))
+    content = _sorted_json(label_row(document, words, answer=_answer_json))
     return msgspec.Raw(b'%b,"row_sha256":"%b"}' % (content[:-1], hashlib.sha256(content).hexdigest().encode()))
 
 

@@ -27,11 +27,10 @@ def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
     reading.counts[_asked_of(len(document.runs))] += 1
     by = label.adjudicator or "consensus"
     annotations = [_annotation(label.values, reading, by, label.rationale, 0, ground_truth=True)]
-    if reading.policies.raters == "within":
-        annotations += [
-            _annotation(judged.values, reading, judged.rater, judged.rationale, judged.active_seconds)
-            for judged in document.judgments
-        ]
+    annotations += [
+        _annotation(judged.values, reading, judged.rater, judged.rationale, judged.active_seconds)
+        for judged in document.judgments
+    ]
     yield {
         "data": {
             "item": document.item,

@@ -12,11 +12,11 @@ from goldsets.writers.label_row import LABEL_ROW, sealed_json, sealed_row
 
 
 def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
-    yield sealed_row(document, reading.words, raters=reading.policies.raters == "within")
+    yield sealed_row(document, reading.words)
 
 
 def ready(document: Document, reading: Reading) -> Iterator[msgspec.Raw]:
-    yield sealed_json(document, reading.words, raters=reading.policies.raters == "within")
+    yield sealed_json(document, reading.words)
 
 
 FORMATS = [

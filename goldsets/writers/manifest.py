@@ -30,7 +30,7 @@ POLICY_WORDS = {
     },
     "raters": {
         "within": "Judgments leave within the rows, raters under pseudonyms.",
-        "none": "Labels leave without the judgments behind them.",
+        "none": "Labels leave without the judgments behind them: no rater's words, evidence or corrections.",
     },
 }
 TITLES = {
@@ -85,6 +85,7 @@ def manifest(
         "counts": {
             "rows": tally.labels,
             "judgments": tally.judgments,
+            "raters": len(tally.raters),
             "labels_by_basis": _sorted(counts.get("basis", {})),
             "labels_by_gates": _sorted(counts.get("gates", {})),
             "labels_by_kind": _sorted(counts.get("kind", {})),
@@ -98,7 +99,7 @@ def manifest(
         "leak_check": _leak_check(tally, left_out),
         "redactions": _sorted(counts.get("redactions", {})),
         "versions": {name: sorted(values) for name, values in sorted(tally.versions.items())},
-        "raters": sorted(tally.raters),
+        "raters": sorted(tally.raters) if definition["policies"].get("raters") != "none" else [],
         "adjudicators": sorted(tally.adjudicators),
     }
 

@@ -14,6 +14,7 @@ from reviews.errors import Conflict, Invalid
 from reviews.models import Task
 from reviews.trajectories.schema import Step
 from tests import factories as make
+from tests.factories.runs import another_run
 from tests.factories.tasks import task
 from tests.reviews.actions.test_corrections import REWRITE, TOOLS
 from tests.reviews.actions.test_kinds import AUTHORISED, FAIL, PASS, preference
@@ -176,3 +177,14 @@ def test_the_filter_narrows_and_says_how_much(project):
     with pytest.raises(Conflict, match="no label of this project that may leave fits the filter"):
         exported(project, "jsonl", filter={"pass_rate": {"model": "secret-model-9", "low": 0, "high": 0.5}})
     assert kept.task.family == "refunds"
+
+
+def test_a_crash_is_no_failure_of_the_model_in_its_pass_rate(project):
+    """Of its task's four runs one succeeded, one failed, one crashed and one did not say how it ended: half."""
+    queue = make.queue(project, items=1, overlap=1)
+    judge(queue, make.passing())
+    item = queue.queue_items.get().item
+    for result in ("failure", "crash", "unknown"):
+        another_run(item, make.saying(f"It ended: {result}."), result=result, model="secret-model-9")
+    half = {"pass_rate": {"model": "secret-model-9", "low": 0.5, "high": 0.5}}
+    assert len(lines(exported(project, "jsonl", filter=half), "labels.jsonl")) == 1

@@ -91,9 +91,9 @@ def test_who_fails_is_worse_without_a_strength():
 
 def test_quality_beside_a_failed_gate_does_not_leave():
     with pytest.raises(UnfitRow, match="Label label-1 has a failed gate and quality values beside it"):
-        label_row(document([value(SAFE, 0), value(GOOD, 3)]), WORDS, raters=True)
+        label_row(document([value(SAFE, 0), value(GOOD, 3)]), WORDS)
     beside = comparison(*gates(0, 1), value(GOOD, 3, 2), prefers(2, 1))
-    assert [found["gates_pass"] for found in label_row(beside, WORDS, raters=True)["candidates"]] == [False, True]
+    assert [found["gates_pass"] for found in label_row(beside, WORDS)["candidates"]] == [False, True]
 
 
 def test_kto_is_true_where_every_gate_passes_and_needs_a_gate():
@@ -140,12 +140,11 @@ def test_ties_leave_as_the_policy_says():
     assert [(row["chosen"][-1]["content"], row["margin"]) for row in both] == [("Yes.", 0.0), ("No.", 0.0)]
 
 
-def test_opinions_leave_beside_the_label_unless_raters_stay():
+def test_opinions_leave_beside_the_label():
     opinions = [judged("rater-1", [prefers(1, 2, strength=-3)]), judged("rater-2", [prefers(2, 1, strength=1)])]
     pair = comparison(prefers(1, 2, strength=-1), judgments=opinions)
     ((row,), _) = rows("helpsteer3", pair)
     assert [opinion["score"] for opinion in row["individual_preference"]] == [-3, 1]
-    assert rows("helpsteer3", pair, raters="none")[0][0]["individual_preference"] == []
 
 
 def test_a_correction_is_better_than_what_it_stands_for_unless_the_run_had_failed_before():
