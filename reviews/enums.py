@@ -225,6 +225,7 @@ class WaitsFor(TextChoices):
     DISAGREEMENT = "disagreement", "Raters differ"
     RULE = "rule", "The queue sends every item to a lead"
     UNSURE = "unsure", "Raters were unsure"
+    IMPROBABLE = "improbable", "Agreed on, but improbable"
     SKIPS = "skips", "Skipped three times"
     CHECK = "check", "A rater's work is looked at again"
     RATERS = "raters", "Sent back to its raters"

@@ -47,8 +47,8 @@ DOCUMENTS = """
             coalesce(policy.title, ''), coalesce(policy.text, '')),
         (SELECT json_build_array(number, prompt, world, verifier, intent)
          FROM reviews_taskversion WHERE id = item.task_version_id),
-        json_build_array(label.uid, label.revision, label.basis, label.judgment_count, label.created_at,
-            label.rationale, lead.pseudonym, label.versions, label.rubric_id, label.guideline_id,
+        json_build_array(label.uid, label.revision, label.basis, label.judgment_count, label.certainty,
+            label.created_at, label.rationale, lead.pseudonym, label.versions, label.rubric_id, label.guideline_id,
             json_build_array(label.failure_step, label.failure_who, label.failure_cause, label.failure_note),
             coalesce((
                 SELECT json_agg(json_build_array(v.criterion_id, v.candidate, v.value, v.basis,

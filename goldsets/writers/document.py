@@ -163,6 +163,7 @@ class Trusted(Row):
     revision: int
     basis: str
     judgment_count: int
+    certainty: float | None
     created_at: datetime
     rationale: str
     adjudicator: str | None

@@ -11,7 +11,9 @@ from goldsets.writers.examples import Reading
 from goldsets.writers.format import Format
 from goldsets.writers.label_row import gates_of_item, in_words, letter
 
-FIRST = ["item", "kind", "task", "family", "provenance", "basis", "judgments", "gates_pass", "labelled_at"]
+FIRST = [
+    *("item", "kind", "task", "family", "provenance", "basis", "judgments", "certainty", "gates_pass", "labelled_at")
+]
 LAST = ["rationale", "adjudicator", "rubric", "failure_step", "failure_who", "failure_cause", "failure_note", "label"]
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -32,6 +34,7 @@ def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
         "provenance": document.provenance,
         "basis": label.basis,
         "judgments": label.judgment_count,
+        "certainty": "" if label.certainty is None else label.certainty,
         "gates_pass": {True: "yes", False: "no", None: ""}[gates_of_item(document, words)],
         "labelled_at": label.created_at.isoformat(),
         "rationale": label.rationale,

@@ -85,13 +85,12 @@ def settle_by_rule(*, queue_item_id: int) -> Label | None:
         send_to_lead(queue_item=queue_item, why=WaitsFor.RULE)
         return None
     agreed = _agreed(queue_item, sure)
-    could_ask_more = len(sure) < queue_item.queue.overlap_cap
-    if agreed and could_ask_more and queue_item.queue.sure_from:
+    if agreed and queue_item.queue.sure_from:
         QueueItem.objects.filter(pk=queue_item.pk).update(to_weigh=True)
         return None
     if agreed:
         return _label_of(queue_item, agreed)
-    if could_ask_more:
+    if len(sure) < queue_item.queue.overlap_cap:
         _ask_another(queue_item, slot_count=sum(slots.values()))
     else:
         send_to_lead(queue_item=queue_item, why=WaitsFor.DISAGREEMENT)
@@ -100,7 +99,7 @@ def settle_by_rule(*, queue_item_id: int) -> Label | None:
 
 @transaction.atomic(savepoint=False)
 def settle_weighed(*, queue_item_id: int, certainty: float | None) -> Label | None:
-    """Settle an item whose raters agree if their answer is probable enough, else ask one more.
+    """Settle an item whose raters agree if their answer is probable enough, else ask one more, or a lead at the cap.
 
     `certainty` is the probability of the least probable of its answers, or None where too little was judged to say.
     """
@@ -114,8 +113,11 @@ def settle_weighed(*, queue_item_id: int, certainty: float | None) -> Label | No
     # Somebody may have corrected their judgment meanwhile.
     agreed = _agreed(queue_item, sure) if len(sure) >= queue_item.queue.overlap else None
     if agreed and (certainty is None or certainty >= queue_item.queue.sure_from):
-        return _label_of(queue_item, agreed)
-    _ask_another(queue_item, slot_count=Slot.objects.filter(queue_item=queue_item).count())
+        return _label_of(queue_item, agreed, certainty=certainty)
+    if len(sure) < max(queue_item.queue.overlap, queue_item.queue.overlap_cap):
+        _ask_another(queue_item, slot_count=Slot.objects.filter(queue_item=queue_item).count())
+    else:
+        send_to_lead(queue_item=queue_item, why=WaitsFor.IMPROBABLE if agreed else WaitsFor.DISAGREEMENT)
     return None
 
 
@@ -175,12 +177,13 @@ def _agreed(queue_item: QueueItem, judgments: list[Judgment]) -> Agreed | None:
     return Agreed(values, steps, _agreed_failure(judgments), len(judgments))
 
 
-def _label_of(queue_item: QueueItem, agreed: Agreed) -> Label:
+def _label_of(queue_item: QueueItem, agreed: Agreed, *, certainty: float | None = None) -> Label:
     return make_label(
         queue_item=queue_item,
         values=agreed.values,
         steps=agreed.steps,
         judgment_count=agreed.judgment_count,
+        certainty=certainty,
         failure=agreed.failure,
     )
 
@@ -284,6 +287,7 @@ def make_label(
     steps: Iterable[tuple[int, int, Basis]] = (),
     judgment_count: int,
     failure: Mapping[str, Any],
+    certainty: float | None = None,
     adjudication: Adjudication | None = None,
     ambiguous: bool = False,
     actor: Any = None,
@@ -311,6 +315,7 @@ def make_label(
         rationale=adjudication.note if adjudication else "",
         versions=_versions(queue_item),
         judgment_count=judgment_count,
+        certainty=certainty,
         **failure,
     )
     LabelValue.objects.bulk_create(

@@ -65,7 +65,16 @@ class LabelOut(serializers.ModelSerializer[Label]):
     class Meta:
         model = Label
         fields = ["uid", "queue", "item", "revision", "stands", "basis", "values", "gates_pass", "steps"]
-        fields += ["failure", "rationale", "judgment_count", "rubric", "guideline", "versions", "created_at"]
+        fields += [
+            "failure",
+            "rationale",
+            "judgment_count",
+            "certainty",
+            "rubric",
+            "guideline",
+            "versions",
+            "created_at",
+        ]
 
     @extend_schema_field(ValueOut(many=True))
     def get_values(self, label: Label) -> list[dict[str, Any]]:

@@ -17,6 +17,8 @@ class Label(PublicModel, FailurePoint):
     """All trusted values of one item in one queue, with every version they were made under.
 
     `versions` copies environment, tools, data and model of the run; `judgment_count` is on how many judgments it rests.
+    `certainty` is how probable the least probable of its answers was by the raters' own errors when the rule made it,
+    from 0 to 1; none where that was not weighed.
     """
 
     queue = models.ForeignKey(Queue, on_delete=models.PROTECT, related_name="labels", db_index=False)
@@ -31,6 +33,7 @@ class Label(PublicModel, FailurePoint):
     rationale = models.TextField(blank=True)
     versions = models.JSONField(default=dict, blank=True)
     judgment_count = models.PositiveSmallIntegerField()
+    certainty = models.FloatField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -293,7 +293,7 @@ def test_a_table_for_people_has_columns_for_what_its_labels_answer(project, engi
     version = export(engineer, project, "csv", queue=desk)
     with (folder_of(version) / "labels.csv").open(encoding="utf-8-sig", newline="") as file:
         columns = next(csv.reader(file))
-    assert columns[9:14] == ["authorised", "consent", "success", "process", "other"]
+    assert columns[10:15] == ["authorised", "consent", "success", "process", "other"]
     judge(other, make.expert(project, "Carol"), {"criteria": {"accuracy": 2}, "confidence": 3, "rationale": "Good."})
     dataset = define_dataset(actor=engineer, project=project, name="Both queues", formats=["csv"])
     both = run_export(version_id=start_export(actor=engineer, dataset=dataset).pk)

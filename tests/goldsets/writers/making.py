@@ -108,6 +108,7 @@ def label(values=(), steps=(), failed_at=None, **changes):
         "revision": 1,
         "basis": "unanimous",
         "judgment_count": 2,
+        "certainty": 0.97,
         "created_at": WHEN,
         "rationale": "",
         "adjudicator": None,

@@ -6,7 +6,7 @@ from reviews.actions.dealing import claim
 from reviews.actions.judging import submit
 from reviews.actions.labelling import settle_weighed, weigh
 from reviews.actions.queueing import add_items, change_queue
-from reviews.enums import QueueItemState, SlotState
+from reviews.enums import QueueItemState, SlotState, WaitsFor
 from reviews.errors import Invalid
 from reviews.models import QueueItem, Slot
 from reviews.queries.consensus import certainty_of_items
@@ -66,18 +66,26 @@ def test_such_an_item_gets_another_rater_and_the_other_is_settled(project):
         row.refresh_from_db()
         assert not row.to_weigh
     assert (careful.state, careful.label.basis) == (QueueItemState.SETTLED, "unanimous")
+    assert careful.label.certainty > 0.99
     assert careless.state == QueueItemState.COLLECTING
     assert Slot.objects.filter(queue_item=careless, state=SlotState.OPEN).count() == 1
     assert weigh(queue=queue) == 0
 
 
-def test_up_to_the_cap_only(project):
-    """The third agrees, and three is the cap: the rule settles at once, however improbable."""
-    queue, (careless, _careful) = world(project, overlap_cap=3, sure_from=0.9)
+@pytest.mark.parametrize(
+    ("sure_from", "end"),
+    [(0.2, (QueueItemState.SETTLED, "")), (0.999, (QueueItemState.WAITING, WaitsFor.IMPROBABLE))],
+)
+def test_at_the_cap_nobody_else_is_asked_and_what_is_still_improbable_goes_to_a_lead(project, sure_from, end):
+    """The third agrees, and three is the cap."""
+    queue, (careless, _careful) = world(project, overlap_cap=3, sure_from=sure_from)
     weigh(queue=queue)
-    answer(queue, make.expert(project, "Eve"), True)
+    if careless.queue.slots.filter(queue_item=careless, state=SlotState.OPEN).exists():
+        answer(queue, make.expert(project, "Eve"), True)
+        weigh(queue=queue)
     careless.refresh_from_db()
-    assert careless.state == QueueItemState.SETTLED
+    assert (careless.state, careless.waits_for) == end
+    assert careless.label is None or careless.label.certainty >= sure_from
 
 
 def test_without_the_setting_nothing_is_weighed(project):
