@@ -357,7 +357,7 @@ class _Read:
             "fingerprint": version.fingerprint,
             "said": len(self.said),
             "example_families": families_shown_to(version),
-            "dollars_an_item": cost_of_asking(version),
+            "dollars": cost_of_asking(version).as_dict(),
         }
 
 

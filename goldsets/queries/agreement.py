@@ -3,51 +3,46 @@
 It is kept as it was last counted (see `keeping`), so that reading it costs the same however many ratings there are.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+import numpy as np
 from django.core.cache import cache
-from django.db.models import Count
 from django.utils import timezone
 
 from goldsets.models import GoldPlacement
-from goldsets.queries.graders import Percentile
 from goldsets.queries.keeping import KEPT_SECONDS, alone, mark_of
-from goldsets.stats.pace import much_faster
+from goldsets.stats.pace import median_of, much_faster
 from reviews.models import Judgment, Queue
 from reviews.queries.agreement import QueueAgreement, agreement
 from reviews.queries.repeats import Within, within
+from reviews.stats.result import Estimate
 
 # So many judgments are counted while somebody waits.
 FEW_JUDGMENTS = 2_000
+BATCH = 10_000
 # Whoever looks at a queue's agreement gets fresh figures for so long, from a worker that counts ahead of them.
 WATCHED_SECONDS = 600
 # Raise it with every change of the classes that are kept.
-FORM = 6
-
-
-@dataclass(frozen=True)
-class Work:
-    """How many judgments a rater has submitted, gold among them, and the median of their seconds."""
-
-    n_judgments: int
-    median_seconds: float
+FORM = 7
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What was counted between raters and within each, each one's work, when, and the mark of the deeds in it."""
+    """What was counted between raters and within each, the median of each one's seconds over all that they submitted,
+    gold with it, when, and the mark of the deeds in it."""
 
     found: QueueAgreement
     within: Within
-    work: dict[int, Work]
+    seconds: dict[int, Estimate]
     counted_at: datetime
     mark: int
 
     @property
-    def much_faster(self) -> dict[int, float]:
+    def much_faster(self) -> dict[int, Estimate]:
         """Raters far faster than the others, with the seconds that the others usually take."""
-        return much_faster({rater: (work.n_judgments, work.median_seconds) for rater, work in self.work.items()})
+        return much_faster(self.seconds)
 
 
 @dataclass(frozen=True)
@@ -93,21 +88,19 @@ def count_agreement(queue: Queue) -> Kept:
     mark = mark_of(queue.project_id)
     placed = GoldPlacement.objects.filter(gold_item__queue=queue).values("assignment")
     found = agreement(queue, leave_out=placed)
-    kept = Kept(found, within(queue), _work(queue), timezone.now(), mark)
+    kept = Kept(found, within(queue), _seconds(queue), timezone.now(), mark)
     figures = replace(kept, found=found.without_items())
     cache.set(agreement_key(queue), kept, KEPT_SECONDS)
     cache.set(_key(queue, "figures"), figures, KEPT_SECONDS)
     return kept
 
 
-def _work(queue: Queue) -> dict[int, Work]:
+def _seconds(queue: Queue) -> dict[int, Estimate]:
     latest = Judgment.objects.filter(queue=queue).order_by("assignment", "-revision").distinct("assignment")
-    of_raters = (
-        Judgment.objects.filter(pk__in=latest.values("pk"))
-        .values_list("rater")
-        .annotate(n=Count("pk"), median=Percentile("active_seconds", 0.5))
-    )
-    return {rater: Work(n, median) for rater, n, median in of_raters.order_by()}
+    of_raters: dict[int, list[int]] = defaultdict(list)
+    for rater, seconds in latest.values_list("rater", "active_seconds").iterator(chunk_size=BATCH):
+        of_raters[rater].append(seconds)
+    return {rater: median_of(np.array(own), "Median seconds") for rater, own in of_raters.items()}
 
 
 def count_alone(queue: Queue) -> None:

@@ -19,6 +19,7 @@ from goldsets.queries.stages import stopped_by_rule
 from goldsets.queries.standing import proposed_moves
 from reviews.enums import PASSED_ON, AssignmentState, QueueItemState, QueueState, Role, SkipReason, SlotState
 from reviews.models import Assignment, Membership, Queue, QueueItem, Slot
+from reviews.stats.result import Estimate
 
 
 @dataclass(frozen=True)
@@ -227,14 +228,20 @@ def _much_faster(seen: Overview, kept: Kept) -> list[Hint]:
     names = {row.rater_id: row.rater for row in seen.raters if row.active}
     return [
         Hint(
-            f"{names[rater]} takes {kept.work[rater].median_seconds:.0f} s on an item, the others {usual:.0f} s. "
-            "That may be right; a few of these judgments are worth a look.",
+            f"{names[rater]} takes {_seconds(kept.seconds[rater], 'judgment')} on an item, the others "
+            f"{_seconds(usual, 'rater')}. That may be right; a few of these judgments are worth a look.",
             "See the pace",
             "goldsets:pace",
         )
         for rater, usual in kept.much_faster.items()
         if rater in names
     ]
+
+
+def _seconds(median: Estimate, of: str) -> str:
+    """ "2 s (median of 6 judgments, 95% 2 to 2 s)"."""
+    span = "no interval" if median.low is None else f"95% {median.low:.0f} to {median.high:.0f} s"
+    return f"{median.value:.0f} s (median of {counted(median.n_units, of)}, {span})"
 
 
 def counted(number: int, what: str) -> str:

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Avg, Count, Q, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
 
 from goldsets.enums import (
     RULED,
@@ -26,11 +27,15 @@ from goldsets.reviewing.assurance import Demands
 from goldsets.reviewing.examples import Target
 from goldsets.reviewing.judge_scores import likelihood
 from goldsets.reviewing.rule_lines import lines_of
+from goldsets.stats.ledger import ratio
 from reviews.enums import Basis, CriterionKind, GateAnswer, ItemKind, Scope
 from reviews.models import Criterion, Event, Judgment, LabelValue, Project, Queue, QueueItem
+from reviews.stats.result import SHORT, Estimate, Reason
 
 # The kinds of criteria whose answers divide into pass and fail.
 DECIDABLE = [CriterionKind.GATE, CriterionKind.ORDINAL, CriterionKind.BINARY, CriterionKind.CHOICE]
+# The task of a row's item, be it of a run or under review.
+TASK = Coalesce("item__trajectory__task", "item__task")
 EVERY_GATE = "every-gate"
 # The rungs that are compiled, the cheapest first.
 COMPILED = [Rung.RULES, Rung.CLASSIFIER, Rung.CASCADE, Rung.JUDGE]
@@ -169,20 +174,25 @@ class Step:
 
     @property
     def decides(self) -> str:
-        """Which share of its test it decided alone: "61% [55%, 67%]"; nothing where it came to no test."""
+        """Which share of its test it decided alone: "61% [55%, 67%], n 120"; nothing where it came to no test."""
         share = self._proven("selective").get("coverage") or {}
         if share.get("value") is None:
-            return ""
-        return f"{share['value']:.0%} [{share['low']:.0%}, {share['high']:.0%}]"
+            return str(share.get("words", ""))
+        return f"{share['value']:.0%} [{share['low']:.0%}, {share['high']:.0%}], n {share['n_units']}"
 
     @property
     def takes(self) -> str:
-        """What a verdict takes: of a judge the dollars for asking it, where they are known, else computing."""
-        seconds = self._proven("cost").get("seconds")
+        """What a verdict takes: of a judge the dollars for asking it, where they are known, else computing, which is
+        timed for the whole test at once and so has no interval."""
         if self.rung == Rung.JUDGE:
-            dollars = self.reviewer.origins.get("judge", {}).get("dollars_an_item") if self.reviewer else None
-            return "" if dollars is None else f"${dollars:.4f}"
-        return "" if seconds is None else f"{seconds * 1000:.2g} ms"
+            return _dollars((self.reviewer.origins if self.reviewer else {}).get("judge", {}).get("dollars"))
+        cost = self._proven("cost")
+        return f"{cost['seconds'] * 1000:.2g} ms, mean of n {cost['n']}, timed once" if cost else ""
+
+    @property
+    def keeps(self) -> str:
+        """From which share right on a rule of a cascade keeps what it decides."""
+        return f"{1 - Demands().risk:.0%}"
 
     def _proven(self, key: str) -> dict[str, Any]:
         proofs = ((self.reviewer and self.reviewer.assurance) or {}).get("proofs", [])
@@ -206,6 +216,14 @@ class Step:
     @property
     def running(self) -> bool:
         return self.reviewer is not None and self.reviewer.state in (ReviewerState.WAITING, ReviewerState.COMPILING)
+
+
+def _dollars(spent: dict[str, Any] | None) -> str:
+    """ "$0.0020 [0.0018, 0.0023], n 40 tasks", or why there is no interval; nothing where no cost is known."""
+    if not spent or spent["value"] is None:
+        return ""
+    span = f"[{spent['low']:.4f}, {spent['high']:.4f}]" if spent["low"] is not None else SHORT[Reason(spent["reason"])]
+    return f"${spent['value']:.4f} {span}, n {spent['n_units']} task{'' if spent['n_units'] == 1 else 's'}"
 
 
 @dataclass(frozen=True)
@@ -251,11 +269,13 @@ def ladders_of(queue: Queue) -> list[Ladder]:
     return found
 
 
-def minutes_a_label(queue: Queue) -> float | None:
-    """What the queue's raters took for each of its labels, in minutes; None before there is one."""
-    labels = labelled(queue).count()
-    spent = Judgment.objects.filter(queue=queue, revision=1).aggregate(spent=Sum("active_seconds"))["spent"]
-    return spent / 60 / labels if labels and spent else None
+def minutes_a_label(queue: Queue) -> Estimate:
+    """What the queue's raters took for each of its labels, in minutes, over its tasks. Two queries."""
+    judged = Judgment.objects.filter(queue=queue, revision=1).order_by()
+    spent = judged.values_list(TASK).annotate(seconds=Sum("active_seconds"))
+    labels = labelled(queue).order_by().values_list(TASK).annotate(n=Count("pk"))
+    minutes = {task: seconds / 60 for task, seconds in spent}
+    return ratio(minutes, dict(labels), statistic="minutes per label", nothing="There is no label yet.")
 
 
 def judges_for(queue: Queue) -> dict[str, list[GraderVersion]]:
@@ -294,10 +314,12 @@ def said_by(version: GraderVersion, criterion: str) -> dict[str, float]:
     return {uid: answer.said for uid, answer in answers_by(version, criterion).items()}
 
 
-def cost_of_asking(version: GraderVersion) -> float | None:
-    """US dollars that an item took on average; None where that is not known."""
-    found = GraderScore.objects.filter(version=version, cost__isnull=False).aggregate(mean=Avg("cost"))["mean"]
-    return None if found is None else float(found)
+def cost_of_asking(version: GraderVersion) -> Estimate:
+    """US dollars that an item took, over its tasks."""
+    scores = GraderScore.objects.filter(version=version, cost__isnull=False).order_by()
+    rows = list(scores.values_list(TASK).annotate(dollars=Sum("cost"), n=Count("pk")))
+    dollars, asked = {task: float(cost) for task, cost, _n in rows}, {task: n for task, _cost, n in rows}
+    return ratio(dollars, asked, statistic="US dollars per item", nothing="No cost is known.")
 
 
 def _counts(queue: Queue, decisions: list[Decision]) -> dict[tuple[str, int], tuple[int, int]]:

@@ -115,8 +115,8 @@ class RaterStanding:
     active: bool
     simulated: bool
     n_judgments: int
-    median_seconds: float | None
-    others_seconds: float | None
+    median_seconds: Estimate | None
+    others_seconds: Estimate | None
     state: str
     since: datetime | None
     tested_from: datetime | None
@@ -147,7 +147,7 @@ def queue_standing(queue: Queue, *, kept: Kept | None = None) -> list[RaterStand
     How they agree and how fast they are is as it was last counted where that is handed in, else counted now.
     """
     kept = kept or current_agreement(queue)
-    agreement, work = kept.found, kept.work
+    agreement, seconds = kept.found, kept.seconds
     asked, policy = questions_of(queue), policy_of(queue)
     answers = by_rater(gold_answers(queue))
     standings = {standing.rater_id: standing for standing in Standing.objects.filter(queue=queue)}
@@ -162,7 +162,7 @@ def queue_standing(queue: Queue, *, kept: Kept | None = None) -> list[RaterStand
     for member in Membership.objects.filter(project=queue.project_id).select_related("user"):
         rater = member.user_id
         judges = member.active and member.role == Role.EXPERT
-        if rater not in work and not judges:
+        if rater not in seconds and not judges:
             continue
         own, standing = answers.get(rater, []), standings.get(rater)
         right = sum(answer.all_right for answer in own)
@@ -174,8 +174,8 @@ def queue_standing(queue: Queue, *, kept: Kept | None = None) -> list[RaterStand
                 rater=str(member.user),
                 active=member.active,
                 simulated=member.simulated,
-                n_judgments=work[rater].n_judgments if rater in work else 0,
-                median_seconds=work[rater].median_seconds if rater in work else None,
+                n_judgments=seconds[rater].n_units if rater in seconds else 0,
+                median_seconds=seconds.get(rater),
                 others_seconds=much_faster.get(rater),
                 state=standing.state if standing else StandingState.ONBOARDING,
                 since=standing.since if standing else None,

@@ -76,19 +76,18 @@ class Pace:
     words: str = ""
 
 
-def much_faster(medians: Mapping[int, tuple[int, float]]) -> dict[int, float]:
+def much_faster(medians: Mapping[int, Estimate]) -> dict[int, Estimate]:
     """Whoever takes less than a fifth of what the others usually take, with that: the median of the others' medians.
 
-    By rater, the number of judgments and the median of their seconds. Who has fewer than five, or no time, is passed
-    over, and at least two others are needed. A reason to look at a few judgments, and nothing more: some runs are
-    quickly judged.
+    By rater, the median of their seconds. Who has fewer than five judgments, or no time, is passed over, and at least
+    two others are needed. A reason to look at a few judgments, and nothing more: some runs are quickly judged.
     """
-    known = {rater: seconds for rater, (n, seconds) in medians.items() if n >= RATER_FLOOR and seconds}
+    known = {rater: of.value for rater, of in medians.items() if of.n_units >= RATER_FLOOR and of.value}
     found = {}
     for rater, seconds in known.items():
         others = [value for other, value in known.items() if other != rater]
-        if len(others) >= 2 and seconds < FAR_BELOW * (usual := float(np.median(others))):
-            found[rater] = usual
+        if len(others) >= 2 and seconds < FAR_BELOW * float(np.median(others)):
+            found[rater] = median_of(np.array(others), "Median of the others' medians", unit="rater")
     return found
 
 
@@ -104,13 +103,13 @@ def pace(times: Sequence[Timed]) -> Pace:
     rows, left = [], by_length.copy()
     for rater in np.unique(raters):
         own = raters == rater
-        ratio = _median(by_length[own], "Time against the queue", exponent=True)
+        ratio = median_of(by_length[own], "Time against the queue", exponent=True)
         rows.append(_rater(int(rater), seconds[own], ratio))
         if own.sum() >= RATER_FLOOR:
             left[own] -= np.median(by_length[own])
     low, high = np.quantile(seconds, [0.25, 0.75])
     apart, words = _apart(left, logs)
-    return Pace(len(times), float(low), _median(seconds, "Median seconds"), float(high), tuple(rows), apart, words)
+    return Pace(len(times), float(low), median_of(seconds, "Median seconds"), float(high), tuple(rows), apart, words)
 
 
 def _expected_by_length(logs: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -140,10 +139,10 @@ def _apart(left: np.ndarray, logs: np.ndarray) -> tuple[tuple[Apart, ...], str]:
 
 def _rater(rater: int, seconds: np.ndarray, ratio: Estimate) -> RaterPace:
     low, high = np.quantile(seconds, [0.25, 0.75])
-    return RaterPace(rater, len(seconds), float(low), _median(seconds, "Median seconds"), float(high), ratio)
+    return RaterPace(rater, len(seconds), float(low), median_of(seconds, "Median seconds"), float(high), ratio)
 
 
-def _median(values: np.ndarray, statistic: str, *, exponent: bool = False) -> Estimate:
+def median_of(values: np.ndarray, statistic: str, *, exponent: bool = False, unit: str = "judgment") -> Estimate:
     """The median with the interval between two order statistics that covers it in at least 95% of samples."""
     method = "median, 95% interval by order statistics"
     ordered = np.sort(values)
@@ -153,6 +152,6 @@ def _median(values: np.ndarray, statistic: str, *, exponent: bool = False) -> Es
     # The binomial's quantile; scipy.stats has it too, and takes 50 MB and half a second to import.
     rank = int(np.searchsorted(bdtr(np.arange(n + 1), n, 0.5), 0.025))
     if rank < 1:
-        words = f"{n} judgment{'' if n == 1 else 's'} give no 95% interval; it takes 6."
+        words = f"{n} {unit}{'' if n == 1 else 's'} give no 95% interval; it takes 6."
         return Estimate(statistic, value, n_units=n, method=method, reason=Reason.BELOW_FLOOR, words=words)
     return Estimate(statistic, value, float(seen(ordered[rank - 1])), float(seen(ordered[n - rank])), n, method=method)

@@ -41,6 +41,23 @@ WORDS = {
 }
 
 
+# The same in a word, where a table has no room for a sentence.
+SHORT = {
+    Reason.NO_RATINGS: "nothing yet",
+    Reason.ONE_RATER: "one rater",
+    Reason.NO_PAIRS: "no pairs",
+    Reason.NO_VARIATION: "all the same",
+    Reason.NO_SCALE: "no scale",
+    Reason.BELOW_FLOOR: "too few",
+    Reason.NOTHING_MARKED: "nothing marked",
+    Reason.NOTHING_DIFFERS: "nothing differs",
+    Reason.NOT_CONNECTED: "not connected",
+    Reason.SEPARATED: "won or lost all",
+    Reason.ONE_UNIT: "one item",
+    Reason.UNSTABLE: "unstable",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """One statistic. `value` is None where it is not defined; it is never NaN.

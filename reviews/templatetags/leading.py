@@ -7,7 +7,7 @@ from typing import Any
 from django import template
 
 from reviews.queries.items import family_words, letter_of
-from reviews.stats.result import Estimate
+from reviews.stats.result import SHORT, Estimate
 
 register = template.Library()
 
@@ -67,6 +67,12 @@ def interval(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None:
         return ""
     return f"[{estimate.low:.2f}, {estimate.high:.2f}]".replace("-", MINUS)
+
+
+@register.filter
+def why(estimate: Estimate) -> str:
+    """In a word why there is no value or no interval; nothing where there is."""
+    return SHORT[estimate.reason] if estimate.reason else ""
 
 
 @register.filter

@@ -125,7 +125,8 @@ def test_a_judge_is_compiled_signed_and_given_out_with_its_prompt(project, engin
     assert (reviewer.state, reviewer.assurance["missing"]) == ("proven", [])
     # Ten runs in six ways; emptied they are all the same, and that is asked once.
     assert len(model.heard) == 51
-    assert reviewer.origins["judge"]["dollars_an_item"] == 0.002
+    dollars = reviewer.origins["judge"]["dollars"]
+    assert (dollars["value"], dollars["n_units"]) == (pytest.approx(0.002), 640)
     ladder = next(row for row in ladders_of(queue) if row.decision.key == "authorised")
     assert ladder.judges == [version]
     lead = make.lead_of(project)

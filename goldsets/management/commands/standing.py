@@ -10,6 +10,7 @@ from goldsets.models import StandingMove
 from goldsets.queries.standing import RaterStanding, proposed_moves, queue_standing
 from reviews.management.finding import find_queue
 from reviews.models import Queue
+from reviews.stats.result import Estimate
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Command(QueueReport):
                     f"{standing.drift.path[-1]}/{standing.drift.limit}" if standing.drift.path else "",
                     value(standing.with_others),
                     _signed(standing),
-                    "" if standing.median_seconds is None else f"{standing.median_seconds:.0f}",
+                    _seconds(standing.median_seconds),
                 ]
                 for standing in report.raters
             ],
@@ -72,6 +73,12 @@ class Command(QueueReport):
         for move in report.proposed:
             words = f"{move.get_before_display().lower()} to {move.get_after_display().lower()}"
             self.stdout.write(f"Proposed: {move.standing.rater}, {words}. {move.why}")
+
+
+def _seconds(median: Estimate | None) -> str:
+    if median is None:
+        return ""
+    return f"{median.value:.0f}{'' if median.low is None else f' [{median.low:.0f}, {median.high:.0f}]'}"
 
 
 def _signed(standing: RaterStanding) -> str:

@@ -188,7 +188,7 @@ def test_the_weak_rater_stands_out(desk):
     without = {name: entry.alpha_change.value for name, entry in standing.items()}
     assert max(without, key=without.get) == "Dana"
     assert without["Dana"] > 0.05
-    assert standing["Dana"].median_seconds == min(entry.median_seconds for entry in standing.values())
+    assert standing["Dana"].median_seconds.value == min(entry.median_seconds.value for entry in standing.values())
 
 
 def test_time_passes_as_it_does(desk):

@@ -11,6 +11,7 @@ from reviews.actions.judging import submit
 from reviews.actions.queueing import add_items
 from reviews.enums import Role
 from reviews.models import Judgment, Membership, QueueItem
+from reviews.stats.result import Reason
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -148,4 +149,5 @@ def test_the_median_is_of_active_seconds(project):
         type(assignment).objects.filter(pk=assignment.pk).update(active_seconds=assignment_seconds)
         submit(actor=alice, uid=assignment.uid, payload=make.passing(), idempotency_key="k")
     seconds = sorted(Judgment.objects.filter(rater=alice).values_list("active_seconds", flat=True))
-    assert standing_of(queue, alice).median_seconds == seconds[1]
+    median = standing_of(queue, alice).median_seconds
+    assert (median.value, median.n_units, median.reason) == (seconds[1], 3, Reason.BELOW_FLOOR)

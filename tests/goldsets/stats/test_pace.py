@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldsets.stats.pace import FLOOR, Timed, much_faster, pace
-from reviews.stats.result import Reason
+from reviews.stats.result import Estimate, Reason
 
 
 def around(seconds, n, *, rater=1, length=10):
@@ -32,9 +32,15 @@ def test_below_six_there_is_a_median_without_an_interval():
 
 def test_who_takes_less_than_a_fifth_of_the_others_time_is_much_faster():
     """The others of rater 1 take 50 and 70 s, so 60 s is usual; who has four judgments, or no time, is not asked."""
-    assert much_faster({1: (20, 2), 2: (20, 50), 3: (20, 70), 4: (4, 1), 5: (20, 0)}) == {1: 60}
-    assert much_faster({1: (20, 12), 2: (20, 50), 3: (20, 70)}) == {}
-    assert much_faster({1: (20, 2), 2: (20, 50)}) == {}
+
+    def faster(**medians):
+        known = {rater: Estimate("Median seconds", seconds, n_units=n) for rater, (n, seconds) in medians.items()}
+        return {rater: (usual.value, usual.n_units, usual.reason) for rater, usual in much_faster(known).items()}
+
+    usual = (60, 2, Reason.BELOW_FLOOR)
+    assert faster(one=(20, 2), two=(20, 50), three=(20, 70), four=(4, 1), five=(20, 0)) == {"one": usual}
+    assert faster(one=(20, 12), two=(20, 50), three=(20, 70)) == {}
+    assert faster(one=(20, 2), two=(20, 50)) == {}
 
 
 def test_nothing_at_all_is_said_in_words():

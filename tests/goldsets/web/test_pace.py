@@ -87,8 +87,12 @@ def test_a_rater_much_faster_than_the_others_is_worth_a_look_and_no_more(project
     assert "Agreement is being counted." in client.get(reverse("goldsets:overview", args=[queue.uid])).content.decode()
     count_agreement(queue)
     overview = client.get(reverse("goldsets:overview", args=[queue.uid])).content.decode()
-    assert "Alice takes 2 s on an item, the others 60 s. That may be right" in overview
+    assert (
+        "Alice takes 2 s (median of 6 judgments, 95% 2 to 2 s) on an item, the others 60 s (median of 2 raters, no "
+        "interval). That may be right"
+    ) in overview
     assert "Bob takes" not in overview
     raters = client.get(reverse("goldsets:raters", args=[queue.uid])).content.decode()
-    assert raters.count("others 1 min") == 1
+    assert raters.count("others 1 min 0 s, n 2") == 1
+    assert "[2 s, 2 s]" in raters
     assert '<th scope="col" class="n">Drift</th>' in raters

@@ -2,6 +2,7 @@
 
 import io
 import json
+from decimal import Decimal
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -9,9 +10,11 @@ from django.urls import reverse
 
 from goldsets.actions.compiling import run_compile, start_compile
 from goldsets.actions.staging import start_stage
-from goldsets.models import Reviewer
+from goldsets.models import GraderScore, Reviewer
+from goldsets.queries.reviewers import cost_of_asking
 from reviews.models import Event
 from tests import factories as make
+from tests.factories import judges
 from tests.factories.reviewers import ARTEFACT, reviewer
 from tests.factories.settled import labelled_queue
 from tests.goldsets.reviewing.made import labelled
@@ -59,20 +62,38 @@ def test_the_ladder_says_of_each_decision_what_there_is_and_what_is_missing(few,
 
 def test_the_ladder_says_what_each_rung_decides_and_takes_and_which_is_at_work(few, lead):
     proofs = [
-        {"key": "selective", "figures": {"coverage": {"value": 0.61, "low": 0.55, "high": 0.67}}},
-        {"key": "cost", "figures": {"seconds": 0.0003}},
+        {"key": "selective", "figures": {"coverage": {"value": 0.61, "low": 0.55, "high": 0.67, "n_units": 240}}},
+        {"key": "cost", "figures": {"seconds": 0.0003, "n": 240}},
     ]
     assurance = {"holds": True, "missing": [], "proofs": proofs, "demands": {}}
     signed = reviewer(few, "signed", assurance=assurance)
     start_stage(actor=lead, queue=few, reviewer=signed)
     reviewer(few, "refused", assurance={**assurance, "missing": ["40 more fails"]})
     text = page(lead, "ladder", few.uid)
-    assert "6.0 minutes" in text
-    assert "61% [55%, 67%]" in text
-    assert "0.3 ms" in text
+    assert "6.0 minutes [6.00, 6.00], n 60 tasks" in text, "every run took two raters three minutes each"
+    assert "61% [55%, 67%], n 240" in text
+    assert "0.3 ms, mean of n 240, timed once" in text
+    assert "is right about in at least 90%" in text
     assert "in shadow, number 1" in text, "the one at work stays in sight when a later one is refused"
     places = [text.index(f"<h3>{rung}</h3>") for rung in ("Experts", "LLM judge", "Classifier", "Rules")]
     assert places == sorted(places)
+
+
+def test_what_a_judge_costs_stands_with_its_interval_and_tasks(few, lead):
+    """Twelve runs, each of a task of its own, were asked about for one to four tenths of a cent."""
+    version = judges.judge(few, criterion="authorised").version
+    for row, tenths in zip(few.queue_items.order_by("pk")[:12], (1, 2, 3, 4) * 3, strict=True):
+        GraderScore.objects.create(
+            version=version, item=row.item, criterion="authorised", value=1, cost=Decimal(tenths) / 1000
+        )
+    dollars = cost_of_asking(version).as_dict()
+    reviewer(few, "refused", rung="judge", judge=version, origins={"judge": {"dollars": dollars}})
+    assert (round(dollars["value"], 4), dollars["n_units"]) == (0.0025, 12)
+    assert f"$0.0025 [{dollars['low']:.4f}, {dollars['high']:.4f}], n 12 tasks" in page(lead, "ladder", few.uid)
+
+
+def test_a_queue_without_labels_says_so_where_their_time_would_stand(project, lead):
+    assert "There is no label yet." in page(lead, "ladder", make.queue(project).uid)
 
 
 def test_a_rule_that_is_none_comes_back_with_the_sentence(few, engineer):
