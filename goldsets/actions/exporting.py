@@ -236,7 +236,8 @@ def _write(
     policies = Policies(**version.definition["policies"])
     words = words_of(dataset.project, version)
     parts = parts_done(working)
-    batches = documents(version, words, after=len(parts) * PART, last=total, part=PART)
+    graded = any(form.graded for form in formats)
+    batches = documents(version, words, after=len(parts) * PART, last=total, part=PART, graded=graded)
     for number, of_part in groupby(_with_signs(batches, version, progress), key=_part_of):
         parts.append(write_part(of_part, formats, words, policies, working, number, _tally_of(dataset)))
     whole, told = _tally_of(dataset), {form.name: Told() for form in formats}
@@ -286,11 +287,15 @@ def _choose(version: DatasetVersion) -> int:
         with connection.cursor() as cursor:
             if quotas := dataset.filter.get("quotas"):
                 cursor.execute(SOURCES.format(chosen=chosen), given)
-                allowed = within_quotas(dict(cursor.fetchall()), quotas)
+                fit = dict(cursor.fetchall())
+                allowed = within_quotas(fit, quotas)
+                version.drawn = {source: {"fit": fit[source], "drawn": allowed[source]} for source in sorted(fit)}
                 chosen, given = WITHIN_QUOTAS.format(chosen=chosen), (*given, json.dumps(allowed))
             cursor.execute(CHOOSE.format(chosen=chosen), [version.pk, *given])
     version.rows_total = DatasetRow.objects.filter(version=version).count()
-    DatasetVersion.objects.filter(pk=version.pk, state=DatasetState.RUNNING).update(rows_total=version.rows_total)
+    DatasetVersion.objects.filter(pk=version.pk, state=DatasetState.RUNNING).update(
+        rows_total=version.rows_total, drawn=version.drawn
+    )
     return version.rows_total
 
 

@@ -49,6 +49,7 @@ class DatasetVersion(PublicModel):
     """One export. `path` is its folder on the server; `manifest` holds counts, versions and each file's sha256.
 
     `definition` is what its data set said when it was started, and `previous` the version it is told apart from.
+    `drawn` is {source: {"fit": int, "drawn": int}} where quotas draw how many of each source leave.
     """
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="versions")
@@ -59,6 +60,7 @@ class DatasetVersion(PublicModel):
     path = models.CharField(max_length=500, blank=True)
     rows_done = models.PositiveIntegerField(default=0)
     rows_total = models.PositiveIntegerField(default=0)
+    drawn = models.JSONField(default=dict, blank=True, db_default={})
     manifest = models.JSONField(default=dict, blank=True)
     error = models.TextField(blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")

@@ -17,6 +17,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Exists, OuterRef
 
 from goldsets.models import DatasetVersion, Reviewer
+from goldsets.queries.splits import ALONE
 from goldsets.writers.document import Document, GuidelineText, Question, RubricText, Words
 from reviews.enums import GateAnswer
 from reviews.models import Criterion, Guideline, Project, Rubric
@@ -30,7 +31,9 @@ SIZES = """
         (SELECT sum(octet_length(body)) FROM reviews_step WHERE trajectory_id = item.trajectory_id),
         (SELECT sum(octet_length(step.body)) FROM reviews_candidate candidate
          JOIN reviews_step step ON step.trajectory_id = candidate.trajectory_id WHERE candidate.item_id = item.id),
-        0)
+        0) + CASE WHEN %(graded)s THEN coalesce(
+            (SELECT sum(100 + octet_length(explanation)) FROM goldsets_graderscore WHERE item_id = item.id), 0)
+        ELSE 0 END
     FROM {chosen} chosen
     JOIN reviews_queueitem queue_item ON queue_item.id = chosen.queue_item_id
     JOIN reviews_item item ON item.id = queue_item.item_id
@@ -121,7 +124,19 @@ DOCUMENTS = """
                 SELECT position, shared, role, result, trajectory_id FROM reviews_candidate
                 WHERE item.trajectory_id IS NULL AND item_id = item.id
             ) shown JOIN reviews_trajectory run ON run.id = shown.trajectory_id
-        ), '[]')
+        ), '[]'),
+        -- What a judge says of families that stand in its examples it was told.
+        CASE WHEN %(graded)s THEN coalesce((
+            SELECT json_agg(json_build_array(grader.name, version.number, version.source, score.criterion,
+                score.attempt, score."order", score.value, score.explanation)
+                ORDER BY grader.name, version.number, score.criterion, score.attempt, score."order")
+            FROM goldsets_graderscore score
+            JOIN goldsets_graderversion version ON version.id = score.version_id
+            JOIN goldsets_grader grader ON grader.id = version.grader_id
+            LEFT JOIN goldsets_judgesetup judge ON judge.version_id = version.id
+            WHERE score.item_id = item.id AND NOT coalesce(judge.examples, '[]') @> jsonb_build_array(
+                jsonb_build_object('family', coalesce(nullif(task.family, ''), %(alone)s || task.key)))
+        ), '[]') ELSE '[]' END
     )::text
     FROM {chosen} chosen
     JOIN reviews_queueitem queue_item ON queue_item.id = chosen.queue_item_id
@@ -149,22 +164,31 @@ CHOSEN = {
 
 
 def documents(
-    owner: DatasetVersion | Reviewer, words: Words, *, after: int, last: int, part: int = BATCH_LABELS
+    owner: DatasetVersion | Reviewer,
+    words: Words,
+    *,
+    after: int,
+    last: int,
+    part: int = BATCH_LABELS,
+    graded: bool = False,
 ) -> Iterator[list[Document]]:
-    """The labels at the positions behind `after` up to `last`, in batches of which none is of two parts."""
-    for texts in _texts(owner, after, last, part):
+    """The labels at the positions behind `after` up to `last`, in batches of which none is of two parts.
+
+    What registered graders said of the items comes along where it is asked for (`graded`).
+    """
+    for texts in _texts(owner, after, last, part, graded):
         batch = [_decode(text) for text in texts]
         _learn(words, batch)
         yield batch
 
 
-def _texts(owner: DatasetVersion | Reviewer, after: int, last: int, part: int) -> Iterator[list[str]]:
+def _texts(owner: DatasetVersion | Reviewer, after: int, last: int, part: int, graded: bool) -> Iterator[list[str]]:
     """The batches as the database puts them together, the next one while the caller works on the one before."""
     with _shared_connection() as connection, _taking_turns(), ThreadPoolExecutor(1) as beside:
-        coming = beside.submit(_batch, connection, owner, after, last, part)
+        coming = beside.submit(_batch, connection, owner, after, last, part, graded)
         while after < last:
             after, texts = coming.result()
-            coming = beside.submit(_batch, connection, owner, after, last, part)
+            coming = beside.submit(_batch, connection, owner, after, last, part, graded)
             yield texts
 
 
@@ -193,17 +217,23 @@ def _taking_turns() -> Iterator[None]:
 
 
 def _batch(
-    connection: BaseDatabaseWrapper, owner: DatasetVersion | Reviewer, after: int, last: int, part: int
+    connection: BaseDatabaseWrapper,
+    owner: DatasetVersion | Reviewer,
+    after: int,
+    last: int,
+    part: int,
+    graded: bool,
 ) -> tuple[int, list[str]]:
     """The last position of the batch behind `after`, and its labels. Two queries."""
     most = min(BATCH_LABELS, last - after, part - after % part)
     if most <= 0:
         return last, []
     chosen = CHOSEN[type(owner)]
+    asked = {"owner": owner.pk, "after": after, "graded": graded}
     with connection.cursor() as cursor:
-        cursor.execute(SIZES.format(**chosen), {"owner": owner.pk, "after": after, "most": most})
+        cursor.execute(SIZES.format(**chosen), {**asked, "most": most})
         end = _end(cursor.fetchall(), after + most)
-        cursor.execute(DOCUMENTS.format(**chosen), {"owner": owner.pk, "after": after, "last": end})
+        cursor.execute(DOCUMENTS.format(**chosen), {**asked, "last": end, "alone": ALONE})
         return end, [text for (text,) in cursor.fetchall()]
 
 
@@ -241,6 +271,7 @@ def words_of(project: Project, owner: DatasetVersion | Reviewer) -> Words:
             for guideline in Guideline.objects.filter(project=project)
         },
         asked=list(dict.fromkeys(row.key for row in asked)),
+        drawn=owner.drawn if isinstance(owner, DatasetVersion) else {},
     )
 
 

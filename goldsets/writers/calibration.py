@@ -11,7 +11,7 @@ from typing import Any
 
 from goldsets.stats.proportion import Clusters, wilson_of_clusters
 from goldsets.writers.chat import bare, messages_of
-from goldsets.writers.document import TEXT, Document, Said, Words
+from goldsets.writers.document import TEXT, Document, Run, Said, Words
 from goldsets.writers.examples import Reading
 from goldsets.writers.format import Format
 from goldsets.writers.label_row import gates_of_item, said
@@ -20,7 +20,14 @@ CEILING = {
     "within": "Of all pairs of raters on one item, how many gave the same answer, with items as clusters.",
     "none": "Not told: by the data set's policy judgments stay back, and this is counted from them.",
 }
-HOW_DRAWN = "Every label that fits the definition of the data set, each once, so each has the weight 1."
+ALL_LEAVE = "Every label that fits the definition of the data set, each once, so each has the weight 1."
+SOME_LEAVE = (
+    "Of the labels that fit the definition of the data set, its quotas draw so many of each source, by a hash of the "
+    "item's id. What was drawn of a source stands for all of it that fits; a source of which nothing was drawn is not "
+    "stood for."
+)
+# Runs that crashed: what they were given says nothing of the agent.
+CRASH = "crash"
 
 
 def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
@@ -32,7 +39,7 @@ def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
         "task": document.task.key,
         "family": document.task.family,
         "split": document.task.split,
-        "weight": 1.0,
+        "weight": _weight(document, words),
         "double_coded": label.judgment_count > 1,
         "label": {
             "uid": label.uid,
@@ -49,14 +56,64 @@ def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
             }
             for judged in document.judgments
         ],
-        "grader_scores": [
-            {"run": run.position, "grader": score.grader, "value": score.value, "explanation": score.explanation}
-            for run in document.runs
-            for score in run.scores
-        ],
+        "grader_scores": [*_registered(document), *_from_sources(document)],
         "outcome_rewards": [run.outcome.reward if run.outcome else None for run in document.runs],
         "runs": [[bare(message) for message in messages_of(run.steps)] for run in document.runs],
     }
+
+
+def _weight(document: Document, words: Words) -> float:
+    """The inverse of the label's chance to be drawn."""
+    found = words.drawn.get(document.provenance)
+    return found["fit"] / found["drawn"] if found else 1.0
+
+
+def _registered(document: Document) -> Iterator[dict[str, Any]]:
+    """What registered graders and judges said of the item."""
+    for score in document.graded:
+        yield {
+            "run": 1 if document.kind == "trajectory" else None,
+            "grader": score.grader,
+            "version": score.version,
+            "criterion": score.criterion,
+            "attempt": score.attempt,
+            "order": score.order,
+            "value": score.value,
+            "explanation": score.explanation,
+        }
+
+
+def _from_sources(document: Document) -> Iterator[dict[str, Any]]:
+    """What came in with the runs or was said of them later, unless a registered grader has it for its own."""
+    adopted = {score.source for score in document.graded}
+    for run in document.runs:
+        attempts = Counter[str]()
+        for grader, value, explanation in _said_of(run):
+            attempts[grader] += 1
+            if grader not in adopted:
+                yield {
+                    "run": run.position,
+                    "grader": grader,
+                    "version": None,
+                    "criterion": "",
+                    "attempt": attempts[grader],
+                    "order": "as_shown",
+                    "value": value,
+                    "explanation": explanation,
+                }
+
+
+def _said_of(run: Run) -> Iterator[tuple[str, Any, str]]:
+    """Grader, value and explanation, oldest first."""
+    if run.outcome and run.outcome.result == CRASH:
+        return
+    data = run.outcome.data if run.outcome else None
+    came = data.get("scores") if isinstance(data, dict) else None
+    for score in came if isinstance(came, list) else ():
+        if isinstance(score, dict) and isinstance(score.get("grader"), str):
+            yield score["grader"], score.get("value"), str(score.get("explanation") or "")
+    for later in run.scores:
+        yield later.grader, later.value, later.explanation
 
 
 def _count_ceiling(document: Document, reading: Reading) -> None:
@@ -115,7 +172,11 @@ def beside(reading: Reading, files: list[str]) -> dict[str, Any]:
             "bundle": "calibration",
             "version": 1,
             "items": files,
-            "sampling": {"how": HOW_DRAWN, "weights": "the inverse of each item's chance to be drawn"},
+            "sampling": {
+                "how": SOME_LEAVE if reading.words.drawn else ALL_LEAVE,
+                "weights": "the inverse of each label's chance to be drawn",
+                "sources": [{"source": source} | found for source, found in reading.words.drawn.items()],
+            },
             "human_ceiling": {
                 "how": CEILING[reading.policies.raters],
                 "by_criterion": ceiling(reading.counts),
@@ -128,4 +189,4 @@ def beside(reading: Reading, files: list[str]) -> dict[str, Any]:
     }
 
 
-FORMATS = [Format(name="calibration", stem="calibration_items", rows=rows, beside=beside)]
+FORMATS = [Format(name="calibration", stem="calibration_items", rows=rows, beside=beside, graded=True)]

@@ -112,6 +112,19 @@ class Scored(Row):
     explanation: str
 
 
+class Graded(Row):
+    """What a version of a registered grader or judge said of the item. `source` is the name of it in files of runs."""
+
+    grader: str
+    version: int
+    source: str
+    criterion: str
+    attempt: int
+    order: str
+    value: float
+    explanation: str
+
+
 class Outcome(Row):
     result: str
     reward: float | None
@@ -188,6 +201,7 @@ class Document(Row):
     label: Trusted
     judgments: list[Judged]
     runs: list[Run]
+    graded: list[Graded]
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -221,7 +235,8 @@ class GuidelineText(msgspec.Struct, frozen=True):
 class Words(msgspec.Struct):
     """What the numbers in documents stand for, by their keys in the database.
 
-    `asked` are the keys of the criteria in the rubrics of the labels to be read, in their order.
+    `asked` are the keys of the criteria in the rubrics of the labels to be read, in their order. `drawn` is of each
+    source how many labels fit and how many of them were drawn; it is empty where all that fit leave.
     `told` keeps what `label_row` made of answers that come again and again.
     """
 
@@ -229,6 +244,7 @@ class Words(msgspec.Struct):
     rubrics: dict[int, RubricText]
     guidelines: dict[int, GuidelineText]
     asked: list[str]
+    drawn: dict[str, dict[str, int]] = {}
     told: dict[Any, Any] = {}
 
     def of_kind(self, values: list[Said], kind: str) -> list[Said]:

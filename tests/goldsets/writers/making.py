@@ -122,7 +122,9 @@ def label(values=(), steps=(), failed_at=None, **changes):
     return Trusted(**(fields | changes))
 
 
-def document(values=None, *, runs=None, judgments=(), kind="trajectory", position=1, family="refunds", **told):
+def document(
+    values=None, *, runs=None, judgments=(), graded=(), kind="trajectory", position=1, family="refunds", **told
+):
     task = Task("task-1", family, told.pop("split", "open"), {}, {}, "", "")
     return Document(
         position=position,
@@ -137,6 +139,7 @@ def document(values=None, *, runs=None, judgments=(), kind="trajectory", positio
         label=label([value()] if values is None else values, **told),
         judgments=list(judgments),
         runs=runs or [run()],
+        graded=list(graded),
     )
 
 
