@@ -290,6 +290,11 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "options": {"expires": 120},
     },
     "run-stages": {"task": "goldsets.tasks.run_stages", "schedule": 15, "options": {"expires": 15}},
+    "expire-reviewers": {
+        "task": "goldsets.tasks.expire_outdated_reviewers",
+        "schedule": 60,
+        "options": {"expires": 60},
+    },
     "run-guards": {"task": "goldsets.tasks.run_guards", "schedule": 300, "options": {"expires": 300}},
     "watch-graders": {"task": "goldsets.tasks.watch_graders", "schedule": 600, "options": {"expires": 600}},
     "hear-rationales": {"task": "goldsets.tasks.hear_rationales", "schedule": 600, "options": {"expires": 600}},

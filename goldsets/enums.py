@@ -410,6 +410,7 @@ class GoldVerb(TextChoices):
     REVIEWER_REFUSED = "reviewer.refused", "had a reviewer refused"
     REVIEWER_SIGNED = "reviewer.signed", "signed a reviewer"
     REVIEWER_READ = "reviewer.read", "downloaded a reviewer"
+    REVIEWER_EXPIRED = "reviewer.expired", "had a reviewer expire"
 
 
 # As `reviews.enums.VERB_TOPICS`.

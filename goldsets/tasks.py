@@ -11,6 +11,7 @@ from goldsets.actions import compiling, exporting, judge_work, judges, probe_wor
 from goldsets.actions.alarming import look_at_alarm
 from goldsets.actions.asking_for_stages import ask_for_stage
 from goldsets.actions.calibrating import read_sealed
+from goldsets.actions.expiring import expire_reviewers
 from goldsets.actions.grader_scores import adopt_scores
 from goldsets.actions.guarding import guard_tasks
 from goldsets.actions.rationales import hear
@@ -202,6 +203,12 @@ def run_stages() -> None:
         run_stage(stage_id=stage_id)
         if run := ask_for_stage(stage_id=stage_id):
             run_judge.delay(run.pk)
+
+
+@shared_task
+def expire_outdated_reviewers() -> None:
+    """Let reviewers expire whose rubric, guideline, examples or surroundings are others by now."""
+    expire_reviewers()
 
 
 @shared_task

@@ -22,7 +22,8 @@ def read_bundle(*, actor: Any, reviewer: Reviewer) -> bytes:
     """
     check(actor, "export", reviewer.project)
     if reviewer.state != ReviewerState.SIGNED:
-        raise Conflict(f"Only a signed reviewer is given out: this one is {reviewer.get_state_display().lower()}.")
+        state, why = reviewer.get_state_display().lower(), reviewer.expired_because
+        raise Conflict(f"Only a signed reviewer is given out: this one is {state}. {why}".strip())
     if sha256_of(reviewer.artefact) != reviewer.artefact_sha256:
         raise Conflict("What is kept of this reviewer is not what was proven and signed. It is not given out.")
     record(

@@ -48,5 +48,6 @@ class Command(BaseCommand):
         if found is None:
             raise CommandError("There is no such reviewer.")
         if found.state not in (ReviewerState.PROVEN, ReviewerState.SIGNED) or found.artefact is None:
-            raise CommandError(f"This reviewer judges nothing: it is {found.get_state_display().lower()}.")
+            state, why = found.get_state_display().lower(), found.expired_because
+            raise CommandError(f"This reviewer judges nothing: it is {state}. {why}".strip())
         return dict(found.artefact)
