@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from goldsets.enums import GoldVerb, ReviewerState
 from goldsets.models import Reviewer
+from goldsets.models.reviewer import WHY_LENGTH
 from goldsets.queries.expiry import HOLDING, holding_reviewers, why_expired
 from goldsets.queries.reviewers import decision_of
 from reviews.actions.events import record
@@ -18,8 +19,7 @@ def expire_reviewers() -> int:
 @transaction.atomic
 def _expire(reviewer: Reviewer, why: str) -> bool:
     """Whether it expired now, and not in another's hands a moment ago."""
-    longest = Reviewer._meta.get_field("expired_because").max_length
-    because = why if len(why) <= longest else why[: longest - 1] + "…"
+    because = why if len(why) <= WHY_LENGTH else why[: WHY_LENGTH - 1] + "…"
     expired = Reviewer.objects.filter(pk=reviewer.pk, state__in=HOLDING).update(
         state=ReviewerState.EXPIRED, expired_at=timezone.now(), expired_because=because
     )

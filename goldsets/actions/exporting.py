@@ -33,7 +33,8 @@ from goldsets.enums import DATASET_MOVES, DatasetPurpose, DatasetState, Duplicat
 from goldsets.models import Dataset, DatasetRow, DatasetVersion
 from goldsets.queries.datasets import folder_of
 from goldsets.queries.differences import difference_of
-from goldsets.queries.label_documents import documents, words_of
+from goldsets.queries.groups import count_groups, groups_told
+from goldsets.queries.label_documents import Besides, documents, words_of
 from goldsets.queries.leaving import conflicting_items, held_out_families, leaving, left_out, rows_of, settled
 from goldsets.queries.releases import licences_of, withdrawal_of
 from goldsets.stats.quotas import within_quotas
@@ -236,8 +237,8 @@ def _write(
     policies = Policies(**version.definition["policies"])
     words = words_of(dataset.project, version)
     parts = parts_done(working)
-    graded = any(form.graded for form in formats)
-    batches = documents(version, words, after=len(parts) * PART, last=total, part=PART, graded=graded)
+    besides = Besides(graded=any(form.graded for form in formats), grouped=any(form.grouped for form in formats))
+    batches = documents(version, words, after=len(parts) * PART, last=total, part=PART, besides=besides)
     for number, of_part in groupby(_with_signs(batches, version, progress), key=_part_of):
         parts.append(write_part(of_part, formats, words, policies, working, number, _tally_of(dataset)))
     whole, told = _tally_of(dataset), {form.name: Told() for form in formats}
@@ -292,6 +293,8 @@ def _choose(version: DatasetVersion) -> int:
                 version.drawn = {source: {"fit": fit[source], "drawn": allowed[source]} for source in sorted(fit)}
                 chosen, given = WITHIN_QUOTAS.format(chosen=chosen), (*given, json.dumps(allowed))
             cursor.execute(CHOOSE.format(chosen=chosen), [version.pk, *given])
+        if any(FORMATS[name].grouped for name in version.definition["formats"]):
+            count_groups(version)
     version.rows_total = DatasetRow.objects.filter(version=version).count()
     DatasetVersion.objects.filter(pk=version.pk, state=DatasetState.RUNNING).update(
         rows_total=version.rows_total, drawn=version.drawn
@@ -341,6 +344,7 @@ def _manifest(version: DatasetVersion, tally: Tally, told: dict[str, Told], file
         left_out=asdict(left_out(version)),
         difference=difference_of(version),
         licences=licences_of(dataset.project),
+        groups=groups_told(version),
         created_at=timezone.now().isoformat(),
     )
 

@@ -1,7 +1,7 @@
 """Every table of `goldsets`, from gold to reviewers."""
 
 from .contrast import Contrast
-from .dataset import Dataset, DatasetRow, DatasetVersion
+from .dataset import Dataset, DatasetGroup, DatasetRow, DatasetVersion
 from .gold import GoldChallenge, GoldItem, GoldKey, GoldPlacement, GoldPolicy, GoldSchedule
 from .grader import Grader, GraderAudit, GraderScore, GraderVersion
 from .judge import JudgeAnswer, JudgedItem, JudgeRun, JudgeSetup
@@ -20,6 +20,7 @@ __all__ = [
     "BenchmarkText",
     "Contrast",
     "Dataset",
+    "DatasetGroup",
     "DatasetRow",
     "DatasetVersion",
     "FamilySplit",

@@ -9,7 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from goldsets.enums import DatasetPurpose, DatasetState
-from reviews.models import Label, Project, Queue, QueueItem
+from reviews.models import Label, Project, Queue, QueueItem, Task
 from reviews.models.base import PublicModel, append_only
 
 
@@ -119,3 +119,24 @@ class DatasetRow(models.Model):
 
     def __str__(self) -> str:
         return f"row {self.position} of version {self.version_id}"
+
+
+class DatasetGroup(models.Model):
+    """The runs of one task in a version, where a format has groups: how many, and how many of them pass every gate.
+
+    `first` is the position of the first of them. Keys go unchecked, as with `DatasetRow`.
+    """
+
+    version = models.ForeignKey(DatasetVersion, on_delete=models.PROTECT, related_name="groups", db_index=False)
+    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False)
+    first = models.PositiveIntegerField()
+    size = models.PositiveIntegerField()
+    passing = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["first"]
+        constraints = [models.UniqueConstraint(fields=["version", "task"], name="one_dataset_group_per_task")]
+        triggers = append_only()
+
+    def __str__(self) -> str:
+        return f"{self.size} runs of task {self.task_id} in version {self.version_id}"

@@ -12,6 +12,7 @@ from reviews.models.base import PublicModel, append_only, never_deleted, states_
 
 # All that may still change once it is known what came out.
 AFTER_THE_RESULT = ["state", "signed_by", "signed_at", "expired_at", "expired_because"]
+WHY_LENGTH = 300
 _RESULTS = ", ".join(f"'{state.value}'" for state in REVIEWER_RESULTS)
 
 
@@ -61,7 +62,7 @@ class Reviewer(PublicModel):
     )
     signed_at = models.DateTimeField(null=True, blank=True)
     expired_at = models.DateTimeField(null=True, blank=True)
-    expired_because = models.CharField(max_length=300, blank=True)
+    expired_because = models.CharField(max_length=WHY_LENGTH, blank=True)
 
     class Meta:
         ordering = ["-number"]

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import msgspec
@@ -136,7 +137,11 @@ DOCUMENTS = """
             LEFT JOIN goldsets_judgesetup judge ON judge.version_id = version.id
             WHERE score.item_id = item.id AND NOT coalesce(judge.examples, '[]') @> jsonb_build_array(
                 jsonb_build_object('family', coalesce(nullif(task.family, ''), %(alone)s || task.key)))
-        ), '[]') ELSE '[]' END
+        ), '[]') ELSE '[]' END,
+        CASE WHEN %(grouped)s THEN (
+            SELECT json_build_array(first, size, passing) FROM goldsets_datasetgroup
+            WHERE version_id = %(owner)s AND task_id = task.id
+        ) END
     )::text
     FROM {chosen} chosen
     JOIN reviews_queueitem queue_item ON queue_item.id = chosen.queue_item_id
@@ -156,6 +161,17 @@ DOCUMENTS = """
 _decode = msgspec.json.Decoder(Document).decode
 
 
+@dataclass(frozen=True)
+class Besides:
+    """What comes along with a label where a format asks for it: what graders said, and the group of its run."""
+
+    graded: bool = False
+    grouped: bool = False
+
+
+LABELS_ALONE = Besides()
+
+
 # Whose labels were chosen, once and for all, and where.
 CHOSEN = {
     DatasetVersion: {"chosen": "goldsets_datasetrow", "owner": "version_id"},
@@ -170,25 +186,22 @@ def documents(
     after: int,
     last: int,
     part: int = BATCH_LABELS,
-    graded: bool = False,
+    besides: Besides = LABELS_ALONE,
 ) -> Iterator[list[Document]]:
-    """The labels at the positions behind `after` up to `last`, in batches of which none is of two parts.
-
-    What registered graders said of the items comes along where it is asked for (`graded`).
-    """
-    for texts in _texts(owner, after, last, part, graded):
+    """The labels at the positions behind `after` up to `last`, in batches of which none is of two parts."""
+    for texts in _texts(owner, after, last, part, besides):
         batch = [_decode(text) for text in texts]
         _learn(words, batch)
         yield batch
 
 
-def _texts(owner: DatasetVersion | Reviewer, after: int, last: int, part: int, graded: bool) -> Iterator[list[str]]:
+def _texts(owner: DatasetVersion | Reviewer, after: int, last: int, part: int, besides: Besides) -> Iterator[list[str]]:
     """The batches as the database puts them together, the next one while the caller works on the one before."""
     with _shared_connection() as connection, _taking_turns(), ThreadPoolExecutor(1) as beside:
-        coming = beside.submit(_batch, connection, owner, after, last, part, graded)
+        coming = beside.submit(_batch, connection, owner, after, last, part, besides)
         while after < last:
             after, texts = coming.result()
-            coming = beside.submit(_batch, connection, owner, after, last, part, graded)
+            coming = beside.submit(_batch, connection, owner, after, last, part, besides)
             yield texts
 
 
@@ -222,14 +235,14 @@ def _batch(
     after: int,
     last: int,
     part: int,
-    graded: bool,
+    besides: Besides,
 ) -> tuple[int, list[str]]:
     """The last position of the batch behind `after`, and its labels. Two queries."""
     most = min(BATCH_LABELS, last - after, part - after % part)
     if most <= 0:
         return last, []
     chosen = CHOSEN[type(owner)]
-    asked = {"owner": owner.pk, "after": after, "graded": graded}
+    asked = {"owner": owner.pk, "after": after, **asdict(besides)}
     with connection.cursor() as cursor:
         cursor.execute(SIZES.format(**chosen), {**asked, "most": most})
         end = _end(cursor.fetchall(), after + most)

@@ -125,6 +125,14 @@ class Graded(Row):
     explanation: str
 
 
+class Group(Row):
+    """The runs of the label's task that leave along: where the first stands, how many, and how many of them pass."""
+
+    first: int
+    size: int
+    passing: int
+
+
 class Outcome(Row):
     result: str
     reward: float | None
@@ -202,6 +210,7 @@ class Document(Row):
     judgments: list[Judged]
     runs: list[Run]
     graded: list[Graded]
+    group: Group | None
 
 
 class Question(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ ENDINGS = {"lines": "jsonl", "table": "parquet", "array": "json", "csv": "csv"}
 
 class Format(msgspec.Struct, frozen=True, kw_only=True):
     """`training` says that a model is fitted to it, so that held-out labels never leave in it; `graded` that it tells
-    what graders said of items.
+    what graders said of items, `grouped` which runs are of one task.
 
     A table has a `schema`; no type is ever guessed from the data. `ready` gives the same rows as JSON, where that is to
     be had for less. `beside` gives small files that the consumer reads along with it, by their names: a text, or what
@@ -28,6 +28,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     kind: Kind = "lines"
     training: bool = False
     graded: bool = False
+    grouped: bool = False
     schema: pa.Schema | None = None
     columns: Callable[[Reading], list[str]] | None = None
     beside: Callable[[Reading, list[str]], dict[str, Any]] | None = None

@@ -69,9 +69,12 @@ def manifest(
     left_out: dict[str, int],
     difference: dict[str, Any] | None,
     licences: dict[str, str],
+    groups: dict[str, Any] | None,
     created_at: str,
 ) -> dict[str, Any]:
-    """The whole document, as plain JSON types. `licences` are those stated of sources by now."""
+    """The whole document, as plain JSON types. `licences` are those stated of sources by now, `groups` how many groups
+    of runs leave and how many of them have no variance, where a format has groups.
+    """
     counts = tally.counts
     chosen = {name: POLICY_WORDS[name][word] for name, word in definition["policies"].items()}
     return {
@@ -94,6 +97,7 @@ def manifest(
             "rows_by_provenance": _sorted(counts.get("provenance", {})),
         },
         "formats": {name: _format(found) for name, found in told.items()},
+        "groups": groups,
         "left_out": left_out,
         "difference": difference,
         "leak_check": _leak_check(tally, left_out),

@@ -1,7 +1,8 @@
 """verl: tasks for training by reward, in parquet. `data_source` selects the reward function.
 
 `ground_truth` is what came hidden with the run, as JSON text; the expert's verdict stands beside it in `extra_info`.
-There are no `tools_kwargs`: verl takes none for an empty object, and a table has no type for one.
+Runs of one task are a group, see `groups`. There are no `tools_kwargs`: verl takes none for an empty object, and a
+table has no type for one.
 """
 
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from goldsets.writers.chat import MESSAGES
 from goldsets.writers.document import Document
 from goldsets.writers.examples import Reading
 from goldsets.writers.format import Format
+from goldsets.writers.groups import group_of
 from goldsets.writers.label_row import as_json
 
 TEXT = pa.string()
@@ -30,6 +32,9 @@ SCHEMA = pa.schema(
                 "gates_pass": pa.bool_(),
                 "outcome_reward": pa.float64(),
                 "tools": TEXT,
+                "group": TEXT,
+                "group_size": pa.int64(),
+                "no_variance": pa.bool_(),
             }
         ),
     }
@@ -51,8 +56,9 @@ def rows(document: Document, reading: Reading) -> Iterator[dict[str, Any]]:
                 "gates_pass": found.good,
                 "outcome_reward": outcome.reward if outcome else None,
                 "tools": found.tools,
+                **group_of(document),
             },
         }
 
 
-FORMATS = [Format(name="verl", rows=rows, kind="table", training=True, schema=SCHEMA)]
+FORMATS = [Format(name="verl", rows=rows, kind="table", training=True, grouped=True, schema=SCHEMA)]

@@ -12,8 +12,9 @@ from reviews.actions.dealing import claim
 from reviews.actions.judging import submit
 from reviews.errors import Conflict, Invalid
 from reviews.models import Task
-from reviews.trajectories.schema import Step
+from reviews.trajectories.schema import Attachment, Step
 from tests import factories as make
+from tests.factories import furnished
 from tests.factories.runs import another_run
 from tests.factories.tasks import task
 from tests.reviews.actions.test_corrections import REWRITE, TOOLS
@@ -188,3 +189,33 @@ def test_a_crash_is_no_failure_of_the_model_in_its_pass_rate(project):
         another_run(item, make.saying(f"It ended: {result}."), result=result, model="secret-model-9")
     half = {"pass_rate": {"model": "secret-model-9", "low": 0.5, "high": 0.5}}
     assert len(lines(exported(project, "jsonl", filter=half), "labels.jsonl")) == 1
+
+
+def test_runs_of_a_task_are_a_group_and_one_without_variance_is_marked(project):
+    """Of the first task one run passes and one fails, of the second both pass; a run with a picture is of no group."""
+    mixed, alike = make.item(project), make.item(project)
+    with_picture = (*make.STEPS, Step(role="user", text="Here.", attachments=(Attachment(kind="image"),)))
+    more = [another_run(item, make.STEPS) for item in (mixed, alike)]
+    pictured = another_run(alike, with_picture)
+    queue = make.queue(project, items=[mixed, alike, *more, pictured], overlap=1)
+    alice = make.expert(project, "Alice")
+    payloads = [make.passing(), make.passing(), make.failing(), make.passing(), make.failing()]
+    for payload in payloads:
+        furnished.judge(queue, alice, payload)
+    version = exported(project, "verl", "verifiers")
+    said = {
+        (row["extra_info"]["group"], row["extra_info"]["group_size"], row["extra_info"]["no_variance"])
+        for row in lines(version, "verl.parquet")
+    }
+    tasks = [item.trajectory.task.key for item in (mixed, alike)]
+    assert said == {(tasks[0], 2, False), (tasks[1], 2, True)}
+    rows = lines(version, "verifiers.jsonl")
+    assert [(row["group"], row["group_size"], row["no_variance"]) for row in rows] == [
+        (tasks[0], 2, False),
+        (tasks[1], 2, True),
+        (tasks[0], 2, False),
+        (tasks[1], 2, True),
+    ]
+    assert [row["example_id"] for row in rows] == [1, 2, 1, 2]
+    assert version.manifest["groups"] == {"by": "task", "groups": 2, "no_variance": 1}
+    assert version.manifest["formats"]["verl"]["left_out"] == {"holds more than text": 1}

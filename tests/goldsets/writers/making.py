@@ -6,6 +6,7 @@ from goldsets.writers.document import (
     Corrected,
     Document,
     Failure,
+    Group,
     GuidelineText,
     Judged,
     Outcome,
@@ -140,6 +141,7 @@ def document(
         judgments=list(judgments),
         runs=runs or [run()],
         graded=list(graded),
+        group=Group(position, 1, 1),
     )
 
 

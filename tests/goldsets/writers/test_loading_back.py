@@ -82,6 +82,7 @@ def export(tmp_path_factory):
         left_out={"held_out_rows": 1},
         difference=None,
         licences={},
+        groups=None,
         created_at="2026-11-30T08:00:00+00:00",
     )
     card.write(made, files, "train", out)
