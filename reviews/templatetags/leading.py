@@ -76,6 +76,12 @@ def why(estimate: Estimate) -> str:
 
 
 @register.filter
+def beneath(estimate: Estimate) -> str:
+    """What stands beneath a value: its interval, or in a word why there is none."""
+    return interval(estimate) if estimate.defined and estimate.low is not None else why(estimate)
+
+
+@register.filter
 def seconds(number: float | None) -> str:
     """ "34 s" or "2 min 5 s"."""
     if number is None:

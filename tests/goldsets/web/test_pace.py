@@ -95,4 +95,8 @@ def test_a_rater_much_faster_than_the_others_is_worth_a_look_and_no_more(project
     raters = client.get(reverse("goldsets:raters", args=[queue.uid])).content.decode()
     assert raters.count("others 1 min 0 s, n 2") == 1
     assert "[2 s, 2 s]" in raters
+    own = client.get(reverse("goldsets:rater", args=[queue.uid, alice.pk])).content.decode()
+    assert "[2 s, 2 s], n 6; the others usually take 1 min 0 s, n 2" in own
+    new = make.expert(project, "Dora")
+    assert client.get(reverse("goldsets:rater", args=[queue.uid, new.pk])).status_code == 200
     assert '<th scope="col" class="n">Drift</th>' in raters
