@@ -92,7 +92,7 @@ def _claimed(project: Project, item: Item, criteria: list[dict[str, Any]], **que
 
 
 # --- Payloads that hold -----------------------------------------------------------------------------------------------
-texts = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=20).map(str.strip)
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r"), max_size=20).map(str.strip)
 said = texts.filter(bool)
 failures = st.fixed_dictionaries(
     {

@@ -5,12 +5,19 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from reviews.actions.dealing import claim
+from reviews.actions.payloads import subject_of_assignment
 from reviews.enums import Purpose
 from reviews.models import Assignment, Judgment, Label, Queue, Reference
+from reviews.queries.payloads import payload_of
 from tests import factories as make
+from tests.factories.answering import KINDS, broken, holding
 from tests.factories.training import settled_queue
+from tests.reviews.api.talking import by
 
 pytestmark = pytest.mark.django_db
 
@@ -89,6 +96,38 @@ def test_quality_beside_a_failed_gate_is_refused_as_on_the_page(desk, write):
     with pytest.raises(CommandError, match=r"^1 of the file's lines were refused"):
         call_command("judge_from_file", queue.slug, write(row), "--as", ada.email, stdout=out)
     assert "line 1: criteria.success: " in out.getvalue()
+    assert not Judgment.objects.exists()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=5)
+@given(data=st.data())
+@pytest.mark.parametrize("kind", KINDS)
+def test_answers_of_every_kind_are_kept_as_they_stand_in_the_file(desk, write, kind, data):
+    """A run with labels of steps and corrections, a pair, rankings, a task."""
+    mine = Assignment.objects.filter(queue__project=desk).first() or KINDS[kind](desk)
+    said = data.draw(holding(subject_of_assignment(mine)))
+    with transaction.atomic():
+        file = write({"item": str(mine.item.uid), "answers": said})
+        receipt = json.loads(run("judge_from_file", mine.queue.slug, file, "--as", mine.rater.email, "--json"))
+        assert (receipt["judged"], receipt["refused"]) == ([str(mine.item.uid)], [])
+        assert payload_of(Judgment.objects.get()) == said
+        transaction.set_rollback(True)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=5)
+@given(data=st.data())
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_the_api_refuses_is_refused_in_the_same_words(desk, write, kind, data):
+    mine = Assignment.objects.filter(queue__project=desk).first() or KINDS[kind](desk)
+    said = data.draw(broken(subject_of_assignment(mine)))
+    address = f"/api/v1/assignments/{mine.uid}/judgment/"
+    by_api = by(mine.rater).post(address, said, format="json", headers={"Idempotency-Key": "one"})
+    assert by_api.status_code == 422
+    out, file = StringIO(), write({"item": str(mine.item.uid), "answers": said})
+    with pytest.raises(CommandError, match=r"^1 of the file's lines were refused"):
+        call_command("judge_from_file", mine.queue.slug, file, "--as", mine.rater.email, "--json", stdout=out)
+    (refusal,) = json.loads(out.getvalue())["refused"]
+    assert refusal["reason"] == " ".join(f"{field}: {words}" for field, words in by_api.json()["errors"].items())
     assert not Judgment.objects.exists()
 
 
