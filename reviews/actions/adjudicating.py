@@ -41,10 +41,10 @@ from reviews.models import (
 )
 from reviews.models.base import Said
 from reviews.queries.alike import MOST_ALIKE, batches
-from reviews.queries.disagreements import inbox, uncontested
+from reviews.queries.disagreements import inbox, names_are_open, uncontested
 from reviews.queries.own_work import own_work
 from reviews.queries.payloads import values_given
-from reviews.queries.referrals import first_answer, open_referral
+from reviews.queries.referrals import first_answer, open_referral, unanswered_by
 from reviews.queries.resting import judgments_before_label
 from reviews.rules import check, check_decides, check_not_own
 from reviews.trajectories import jsontext
@@ -396,6 +396,16 @@ def _read_notes(notes: Any, *, errors: dict[str, str]) -> dict[str, str]:
 
 @transaction.atomic
 def open_names(*, actor: Any, queue_item: QueueItem) -> None:
-    """Note that a lead looked at who judged an item before settling it."""
+    """Note that a lead looks at who judged an item before settling it; once is enough.
+
+    Raises Forbidden where they judged it themselves, or Conflict where it does not wait, or they are to answer first.
+    """
     check(actor, "adjudicate", queue_item.queue.project)
+    check_not_own(actor, queue_item)
+    if queue_item.state != QueueItemState.WAITING:
+        raise Conflict("This item waits for no lead, so there are no names to open.")
+    if unanswered_by(actor).filter(pk=queue_item.pk).exists():
+        raise Conflict("Answer this item yourself first. Then you see what its raters said, and may open their names.")
+    if names_are_open(queue_item, actor):
+        return
     record(project=queue_item.queue.project, actor=actor, verb=Verb.NAMES_OPENED, target=queue_item)

@@ -7,23 +7,24 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from reviews.actions.adjudicating import adjudicate, adjudicate_alike
+from reviews.actions.adjudicating import adjudicate, adjudicate_alike, open_names
 from reviews.api.base import AssayView, Text, Whole, allowed, queue_for
 from reviews.api.judging import FailureOut, Payload, ValuesOut
 from reviews.api.labels import LabelOut
+from reviews.api.pages import RankedPages
 from reviews.enums import ReasonCode, Role, WaitsFor
 from reviews.errors import Invalid
 from reviews.models import QueueItem
 from reviews.queries.alike import MOST_ALIKE, Batch, batches
-from reviews.queries.disagreements import inbox
+from reviews.queries.disagreements import FAILURE_STEP, STEP_LABELS, Filters, InboxRow, inbox
 from reviews.queries.listings import label_by_id
 from reviews.queries.waiting import (
     differing_keys,
     differing_steps,
     judgments_on,
     queue_item_by_uid,
+    raters_of,
     text_keys,
-    waiting_items,
 )
 
 
@@ -31,20 +32,50 @@ class Said(Payload):
     rater = serializers.CharField(help_text="A letter, drawn anew for each item.")
 
 
-class DisagreementOut(serializers.Serializer[Any]):
-    """An item that waits for a lead."""
+class DisagreementsQuery(serializers.Serializer[Any]):
+    """What of the inbox is wanted, and in which order."""
 
-    uid = serializers.UUIDField(help_text="Names it in an adjudication.")
-    item = serializers.UUIDField(source="item.uid")
-    title = serializers.CharField(source="item.subject.title")
-    waits_for = serializers.ChoiceField(WaitsFor.choices)
-    waiting_since = serializers.DateTimeField()
+    criterion = serializers.CharField(
+        required=False,
+        max_length=100,
+        help_text=f"On which raters differ; “{FAILURE_STEP}” or “{STEP_LABELS}” as well.",
+    )
+    gates = serializers.ChoiceField(["failed", "passed"], required=False, help_text="Whether a rater failed a gate.")
+    family = serializers.CharField(required=False, max_length=100)
+    waits_for = serializers.ChoiceField(
+        WaitsFor.choices, required=False, help_text="Without it, all but what was passed on to raters or set apart."
+    )
+    order = serializers.ChoiceField(
+        ["worth", "age"],
+        required=False,
+        help_text="`age`: the oldest first. Else what was put first, then failed "
+        "gates, how many criteria differ, how undecided graders are, and age.",
+    )
+
+
+class DisagreementOut(serializers.Serializer[Any]):
+    """An item that waits for a lead, with what it is ordered by."""
+
+    uid = serializers.UUIDField(source="queue_item.uid", help_text="Names it in an adjudication.")
+    item = serializers.UUIDField(source="queue_item.item.uid")
+    title = serializers.CharField(source="queue_item.item.subject.title")
+    family = serializers.CharField(source="queue_item.item.subject.family")
+    waits_for = serializers.ChoiceField(WaitsFor.choices, source="queue_item.waits_for")
+    waiting_since = serializers.DateTimeField(source="queue_item.waiting_since")
+    first = serializers.BooleanField(source="queue_item.decide_first", help_text="Whether it was put before others.")
+    failed_gates = serializers.SerializerMethodField(help_text="Keys of the gates that a rater failed.")
+    failure_steps_differ = serializers.BooleanField(source="steps_differ")
+    doubt = serializers.FloatField(help_text="How undecided graders are: 0 where they agree, 1 where halves differ.")
     differing = serializers.ListField(child=serializers.CharField(), required=False)
     differing_steps = serializers.ListField(child=serializers.IntegerField(), required=False)
     judgments = Said(many=True, required=False)
 
-    def to_representation(self, row: QueueItem) -> dict[str, Any]:
-        said = self.context["judgments"].get(row.pk, [])
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_failed_gates(self, row: InboxRow) -> list[str]:
+        return [gate.key for gate in row.failed_gates]
+
+    def to_representation(self, row: InboxRow) -> dict[str, Any]:
+        said = self.context["judgments"].get(row.queue_item.pk, [])
         differing = {"differing": differing_keys(said, self.context["texts"]), "differing_steps": differing_steps(said)}
         return {**super().to_representation(row), **differing, "judgments": said}
 
@@ -57,15 +88,48 @@ class DisagreementOut(serializers.Serializer[Any]):
 
 
 class Disagreements(AssayView):
-    @extend_schema(operation_id="disagreements_list", tags=["agreement"], responses=DisagreementOut(many=True))
+    pagination_class = RankedPages
+
+    @extend_schema(
+        operation_id="disagreements_list",
+        tags=["agreement"],
+        parameters=[DisagreementsQuery],
+        responses=DisagreementOut(many=True),
+    )
     def get(self, request: Request, uid: str) -> Response:
-        """The queue's items that wait for a lead, with what each rater said. For leads."""
+        """The queue's items that wait for a lead, the most worth first, with what each rater said. For leads."""
         queue = queue_for(request.user, uid, "adjudicate")
-        rows = waiting_items(queue, request.user)
-        paginator = self.pagination_class()
-        chosen = paginator.paginate_queryset(rows, request, view=self) or []
-        context = {"judgments": judgments_on(chosen, request.user), "texts": text_keys(queue, chosen)}
+        filters = Filters(**self.asked(DisagreementsQuery))
+        paginator = self.pagination_class(lambda row: row.rank(filters))
+        chosen = paginator.paginate_queryset(inbox(queue, request.user, filters=filters).rows, request, view=self)
+        items = [row.queue_item for row in chosen]
+        context = {"judgments": judgments_on(items, request.user), "texts": text_keys(queue, items)}
         return paginator.get_paginated_response(DisagreementOut(chosen, many=True, context=context).data)
+
+
+class NameOut(serializers.Serializer[Any]):
+    rater = serializers.CharField(help_text="The letter, as among the disagreements.")
+    name = serializers.CharField()
+
+
+class Names(AssayView):
+    pagination_class = None
+
+    @extend_schema(
+        operation_id="disagreements_open_names", tags=["agreement"], request=None, responses=NameOut(many=True)
+    )
+    def post(self, request: Request, uid: str) -> Response:
+        """Open the names of an item's raters before deciding; the audit log says that it was done. For leads."""
+        queue_item = allowed(
+            request.user,
+            "adjudicate",
+            queue_item_by_uid(uid),
+            "There is no such item in a queue of yours.",
+            project_of=lambda row: row.queue.project,
+        )
+        open_names(actor=request.user, queue_item=queue_item)
+        named = [{"rater": letter, "name": str(rater)} for letter, rater in raters_of(queue_item, request.user)]
+        return Response(NameOut(named, many=True).data)
 
 
 class AlikeOut(serializers.Serializer[Any]):

@@ -7,7 +7,7 @@ from reviews.api.arrival import ArrivalRuleDetail, ArrivalRules, ArrivalTrial, R
 from reviews.api.auditing import QueueVerdicts, Verdicts
 from reviews.api.comparing import ItemAlignment
 from reviews.api.comparisons import Comparisons, ManyComparisons
-from reviews.api.disagreements import Adjudications, Disagreements, DisagreementsAlike
+from reviews.api.disagreements import Adjudications, Disagreements, DisagreementsAlike, Names
 from reviews.api.docs import Docs
 from reviews.api.events import Events
 from reviews.api.guideline_changes import (
@@ -142,6 +142,7 @@ urlpatterns = [
     path("projects/<slug:slug>/questions/", ProjectQuestions.as_view(), name="questions"),
     path("projects/<slug:slug>/digest/", ProjectDigest.as_view(), name="project_digest"),
     path("queue-items/<uuid:uid>/referrals/", Referrals.as_view(), name="referrals"),
+    path("queue-items/<uuid:uid>/names/", Names.as_view(), name="names"),
     path("queue-items/<uuid:uid>/first-answer/", FirstAnswers.as_view(), name="first_answer"),
     path("queue-items/<uuid:uid>/draft/", DecisionDrafts.as_view(), name="decision_draft"),
     path("queue-items/<uuid:uid>/first/", PutFirst.as_view(), name="put_first"),

@@ -110,6 +110,10 @@ class InboxRow:
     def age(self) -> tuple[Any, ...]:
         return (self.queue_item.waiting_since, self.queue_item.pk)
 
+    def rank(self, filters: Filters) -> tuple[Any, ...]:
+        """What stands before it in the order that is asked for has a smaller one."""
+        return self.age if filters.order == "age" else self.worth
+
 
 @dataclass(frozen=True)
 class Inbox:
@@ -176,7 +180,7 @@ def inbox(queue: Queue, lead: Any, *, filters: Filters = EVERYTHING, only: Colle
     own = own_work(lead, OuterRef("item"))
     waiting = QueueItem.objects.filter(queue=queue, state=QueueItemState.WAITING)
     others = waiting.filter(~Exists(own), ~Exists(asked_by(lead))).select_related(
-        "item__trajectory__task", "item__task"
+        "queue", "item__trajectory__task", "item__task"
     )
     items = [row for row in others if only is None or row.item_id in only]
     told = waiting.exclude(pk__in=unanswered_by(lead).filter(queue=queue).values("pk"))
@@ -188,7 +192,7 @@ def inbox(queue: Queue, lead: Any, *, filters: Filters = EVERYTHING, only: Colle
         for queue_item in items
     ]
     rows = [row for row in rows if filters.takes(row)]
-    rows.sort(key=lambda row: row.age if filters.order == "age" else row.worth)
+    rows.sort(key=lambda row: row.rank(filters))
     return Inbox(
         rows=rows,
         own=waiting.filter(Exists(own)).count(),

@@ -8,21 +8,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q
 
-from reviews.enums import PASSED_ON, CriterionKind, QueueItemState
+from reviews.enums import CriterionKind
 from reviews.models import Criterion, Judgment, Queue, QueueItem
-from reviews.queries.own_work import own_work
 from reviews.queries.payloads import payload_of
-from reviews.queries.referrals import answers_first, asked_by
-
-
-def waiting_items(queue: Queue, lead: Any) -> QuerySet[QueueItem]:
-    """What this lead may decide: not what they judge, or have judged, themselves."""
-    own = own_work(lead, OuterRef("item"))
-    waiting = QueueItem.objects.filter(~Exists(own), ~Exists(asked_by(lead)), queue=queue, state=QueueItemState.WAITING)
-    waiting = waiting.exclude(waits_for__in=PASSED_ON)
-    return waiting.select_related("item__trajectory__task", "queue")
+from reviews.queries.referrals import answers_first
 
 
 def queue_item_by_uid(uid: Any) -> QueueItem | None:
@@ -34,10 +25,25 @@ def judgments_on(rows: Iterable[QueueItem], lead: Any) -> dict[int, list[dict[st
 
     Where leads answer first, only of those that this one has answered.
     """
+    return {
+        row: [{"rater": letter(n), **payload_of(judgment)} for n, judgment in enumerate(ordered)]
+        for row, ordered in _under_letters(rows, lead).items()
+    }
+
+
+def raters_of(row: QueueItem, lead: Any) -> list[tuple[str, Any]]:
+    """Who stands behind each letter of `judgments_on`; nobody before this lead may see what was said."""
+    ordered = _under_letters([row], lead).get(row.pk, [])
+    return [(letter(n), judgment.rater) for n, judgment in enumerate(ordered)]
+
+
+def _under_letters(rows: Iterable[QueueItem], lead: Any) -> dict[int, list[Judgment]]:
+    """By queue item each rater's latest judgment, in the order of their letters."""
     of_item = {row.item_id: row for row in rows if _is_open(row, lead)}
     queues = {row.queue_id for row in of_item.values()}
     judgments = (
         Judgment.objects.filter(queue__in=queues, item__in=of_item, occasion=1)
+        .select_related("rater")
         .order_by("assignment", "-revision")
         .distinct("assignment")
     )
@@ -45,9 +51,8 @@ def judgments_on(rows: Iterable[QueueItem], lead: Any) -> dict[int, list[dict[st
     for judgment in judgments:
         found[judgment.item_id].append(judgment)
     return {
-        of_item[item].pk: [{"rater": letter(n), **payload_of(judgment)} for n, judgment in enumerate(ordered)]
+        of_item[item].pk: sorted(said, key=lambda judgment: _turn(lead, of_item[judgment.item_id], judgment))
         for item, said in found.items()
-        for ordered in [sorted(said, key=lambda judgment: _turn(lead, of_item[judgment.item_id], judgment))]
     }
 
 

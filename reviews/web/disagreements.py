@@ -122,8 +122,10 @@ def names(request: HtmxRequest, uid: str, item_uid: str) -> HttpResponse:
     """Open the raters' names before deciding; the audit log says that it was done."""
     queue = queue_for(request, uid, "adjudicate")
     queue_item = _queue_item(queue, item_uid)
-    if not queries.names_are_open(queue_item, request.user):
+    try:
         open_names(actor=request.user, queue_item=queue_item)
+    except (Conflict, Forbidden) as error:
+        messages.error(request, error.message)
     return redirect("reviews:adjudicate", uid=uid, item_uid=item_uid)
 
 

@@ -228,6 +228,7 @@ TABLE = [
     ("post", "queue-items/{waits}/referrals/", {"kind": "raters", "text": "Sure?"}, LEAD),
     ("delete", "queue-items/{apart}/referrals/", None, LEAD),
     ("put", "queue-items/{waits}/first/", {"first": True}, LEAD),
+    ("post", "queue-items/{waits}/names/", None, LEAD),
     ("post", "queue-items/{waits}/first-answer/", DECISION, LEAD),
     ("put", "queue-items/{waits}/draft/", {"given": {"note": "Hm"}}, LEAD),
     ("post", "queue-items/{decided}/undo/", {}, LEAD),
