@@ -158,6 +158,19 @@ def _details(entry: CriterionAgreement) -> Iterator[Table]:
         ["Rater", "n", "Same as the majority of the others [95%]", f"{ALPHA} without", f"Change of {ALPHA}"],
         [[r.rater, str(r.n), words(r.with_rest), words(r.alpha_without), words(r.change)] for r in entry.raters],
     )
+    if entry.strength:
+        yield Table(
+            f"{entry.title}: by how much",
+            ["Measure", "Value [95%]", "n"],
+            [[entry.strength.statistic, words(entry.strength), str(entry.strength.n_units)]],
+            entry.strength.words,
+        )
+    if entry.confusions:
+        yield Table(
+            f"{entry.title}: what is mixed up",
+            ["One says", "Another says", "Items"],
+            [[mixed.first, mixed.second, str(mixed.n_items)] for mixed in entry.confusions],
+        )
     if entry.preferring:
         place = entry.preferring
         test = place.test.words if place.test.p is None else f"p {small(place.test.p)}, {place.test.method}"

@@ -179,6 +179,14 @@ def gold_rows(queue: Queue, asked: Questions) -> tuple[list[GoldRow], int]:
     return rows, tested
 
 
+def doubtful_gold(queue: Queue) -> list[GoldRow]:
+    """Gold in use against which something speaks. None where none is in use, by one query."""
+    if not GoldItem.objects.filter(queue=queue, state=GoldState.ACTIVE).exists():
+        return []
+    rows, _tested = gold_rows(queue, questions_of(queue))
+    return [row for row in rows if row.doubts]
+
+
 def _expects(asked: Questions, gold: GoldItem, key: GoldKey) -> tuple[Said, ...]:
     return tuple(short_words(asked.of(gold.queue_item.item.uid), read_expected(key.expected)))
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from goldsets.enums import GoldState
 from goldsets.models import GoldItem, GoldPlacement, GoldPolicy, GoldSchedule
 from goldsets.queries.agreement import Kept
-from goldsets.queries.gold import proposal_count
+from goldsets.queries.gold import doubtful_gold, proposal_count
 from goldsets.queries.rationales import open_flags
 from goldsets.queries.stages import stopped_by_rule
 from goldsets.queries.standing import proposed_moves
@@ -195,6 +195,7 @@ def hints(queue: Queue, seen: Overview, kept: Kept | None) -> list[Hint]:
         wait = "waits" if proposed == 1 else "wait"
         words = f"{counted(proposed, 'gold proposal')} {wait} for a second person."
         found.append(Hint(words, "Look", "goldsets:gold_proposals"))
+    found += _gold_in_doubt(queue)
     if moves := len(proposed_moves(queue)):
         found.append(Hint(f"{counted(moves, 'change')} of standing proposed by rule.", "Decide", "goldsets:raters"))
     found += _much_faster(seen, kept) if kept else []
@@ -221,6 +222,22 @@ def hints(queue: Queue, seen: Overview, kept: Kept | None) -> list[Hint]:
     found += [Hint(reading, "See agreement", "goldsets:agreement") for reading in readings[:3]]
     if queue.state == QueueState.PAUSED:
         found.append(Hint("The queue is paused.", "Settings", "reviews:queue_settings"))
+    return found
+
+
+def _gold_in_doubt(queue: Queue) -> list[Hint]:
+    """What raters or the answers themselves say against gold in use."""
+    kinds = Counter(doubt.kind for row in doubtful_gold(queue) for doubt in row.doubts)
+    found = []
+    if disputed := kinds.pop("disputed", 0):
+        wait = "waits" if disputed == 1 else "wait"
+        words = f"{counted(disputed, 'gold item')} that raters challenged {wait} for an answer."
+        found.append(Hint(words, "Answer", "goldsets:gold"))
+    if others := kinds.total():
+        words = (
+            f"{counted(others, 'doubt')} about gold in use: missed by most, perhaps passed on, or decided otherwise."
+        )
+        found.append(Hint(words, "Look", "goldsets:gold"))
     return found
 
 

@@ -154,6 +154,8 @@ def read_rubric(written: Mapping[str, Any]) -> tuple[dict[str, Any], list[dict[s
         errors["audits"] = "This is true or false."
     elif audits and item_kind != ItemKind.TRAJECTORY:
         errors["audits"] = "What graders said is checked where one run is judged."
+    if marks and item_kind != ItemKind.TASK:
+        errors["marks"] = "Places in the text are marked where a task is reviewed."
     _check_kind(item_kind, rows, labels, errors)
     fields: dict[str, Any] = {
         "name": name,

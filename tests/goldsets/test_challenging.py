@@ -13,6 +13,7 @@ from goldsets.enums import ChallengeState
 from goldsets.models import GoldChallenge, GoldItem
 from goldsets.queries.feedback import told_answers
 from goldsets.queries.gold import gold_pool
+from goldsets.queries.overview import hints, overview
 from goldsets.queries.standing import rater_page
 from reviews.enums import Role
 from reviews.errors import Conflict, Forbidden, Invalid, NotFound
@@ -81,6 +82,9 @@ def told(project, alice, lea):
 def test_a_rater_challenges_once_and_a_lead_answers(told, alice, lea):
     queue, assignment = told
     made = challenge(actor=alice, uid=assignment.uid, reason="The refund never went through.")
+    queue = assignment.queue
+    words = "1 gold item that raters challenged waits for an answer."
+    assert words in [hint.words for hint in hints(queue, overview(queue), None)]
     with pytest.raises(Conflict, match="challenged this already"):
         challenge(actor=alice, uid=assignment.uid, reason="Again.")
     (row,) = gold_pool(queue).doubtful

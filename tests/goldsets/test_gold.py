@@ -2,6 +2,7 @@
 
 import json
 
+import pgtrigger
 import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 
@@ -16,17 +17,20 @@ from goldsets.actions.gold import (
 )
 from goldsets.actions.importing_gold import import_gold
 from goldsets.enums import GoldState, KeySource, KeyState
-from goldsets.models import GoldItem, GoldKey
+from goldsets.models import GoldItem, GoldKey, GoldSchedule
 from goldsets.queries.gold import candidates, gold_page, gold_pool
+from goldsets.queries.overview import hints, overview
 from reviews.actions.adjudicating import adjudicate
 from reviews.actions.dealing import NothingToDeal, claim
+from reviews.actions.judging import submit
 from reviews.actions.referring import put_first
 from reviews.actions.rubrics import write_guideline
 from reviews.enums import Basis, QueueItemState, Role, SettleRule
 from reviews.errors import Conflict, Forbidden, Invalid
-from reviews.models import Event, Label, QueueItem
+from reviews.models import Event, Judgment, Label, QueueItem
 from reviews.queries.disagreements import inbox
 from tests import factories as make
+from tests.factories import golden
 from tests.factories.furnished import judge
 
 pytestmark = pytest.mark.django_db
@@ -229,6 +233,48 @@ def test_an_item_decided_anew_puts_its_gold_in_doubt(project, lena):
     (row,) = gold_pool(gold.queue).doubtful
     assert [doubt.kind for doubt in row.doubts] == ["relabelled"]
     assert row.gold.key.expected["success"]["value"] == 3
+
+
+def met_by_twelve(project, answered):
+    """Two gold items that twelve raters meet; `answered(late)` is what they say on the first, and their seconds."""
+    queue = golden.queue_with_gold(project, gold=2, plain=1, overlap=12)
+    first = GoldItem.objects.filter(queue=queue).order_by("pk").first()
+    for number in range(12):
+        rater = make.expert(project, f"Rater {number}")
+        for _ in range(2):
+            GoldSchedule.objects.update_or_create(queue=queue, rater=rater, defaults={"plain_left": 0})
+            mine = claim(actor=rater, queue=queue)
+            is_first = mine.item_id == first.queue_item.item_id
+            payload, seconds = answered(number >= 6) if is_first else (make.passing(), 300)
+            submit(actor=rater, uid=mine.uid, payload=payload, idempotency_key=str(mine.uid))
+            with pgtrigger.ignore():
+                Judgment.objects.filter(assignment=mine).update(active_seconds=seconds)
+    return queue, first
+
+
+def kinds_of_doubt(queue):
+    return {row.gold: [doubt.kind for doubt in row.doubts] for row in gold_pool(queue).doubtful}
+
+
+def test_gold_on_which_later_answers_are_right_and_fast_may_have_been_passed_on_and_its_lead_hears_of_it(project):
+    queue, first = met_by_twelve(project, lambda late: (make.passing(), 20) if late else (make.passing(success=0), 600))
+    assert kinds_of_doubt(queue) == {first: ["leaked"]}
+    said = [(hint.words, hint.page) for hint in hints(queue, overview(queue), None)]
+    words = "1 doubt about gold in use: missed by most, perhaps passed on, or decided otherwise."
+    assert (words, "goldsets:gold") in said
+
+
+def test_gold_that_most_miss_may_be_what_is_wrong(project):
+    queue, first = met_by_twelve(project, lambda late: (make.passing(success=0), 300))
+    assert kinds_of_doubt(queue) == {first: ["missed"]}
+
+
+def test_gold_that_is_met_as_ever_is_in_no_doubt(project):
+    queue, _first = met_by_twelve(project, lambda late: (make.passing(), 300))
+    assert kinds_of_doubt(queue) == {}
+    assert not any(
+        hint.page == "goldsets:gold" and "doubt" in hint.words for hint in hints(queue, overview(queue), None)
+    )
 
 
 def test_retired_gold_keeps_its_reason(project):

@@ -178,6 +178,7 @@ def test_models_are_compared_and_whose_run_it_is_stays_hidden_until_the_item_is_
     assert "2 more wait for a decision." in behind
     report = client.get(place(queue, "agreement_report"), {"format": "markdown"}).content.decode()
     assert "| m 1 against m 2 | 0.70 [" in report
+    assert "## Better: what is mixed up" in report
     told = client.get(f"/api/v1/queues/{queue.uid}/agreement/").json()["criteria"][0]["models"]["models"]
     assert [(one["model"], one["n_items"], len(one["items"])) for one in told] == [("m 1", 10, 8), ("m 2", 10, 8)]
 

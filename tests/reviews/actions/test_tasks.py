@@ -291,6 +291,13 @@ def test_a_quote_is_taken_exactly_where_it_stands(reviewed, start, length):
 
 
 # --- The rubric -------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("kind", ["trajectory", "comparison"])
+def test_marks_are_for_tasks_alone(kind):
+    with pytest.raises(Invalid) as error:
+        make.queue(make.project(), items=0, rubric={"item_kind": kind, "marks": WHOLE["marks"]}, criteria=make.CRITERIA)
+    assert set(error.value.errors) == {"marks"}
+
+
 def test_marks_are_checked_as_a_rubric_is_written():
     project = make.project()
     marks = [{"key": "hint", "name": "Hint"}, {"key": "hint", "name": ""}]
