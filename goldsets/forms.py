@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 
+from goldsets.actions.defining import LONGEST_WORD
 from goldsets.enums import (
     DatasetFormat,
     DatasetPurpose,
@@ -63,6 +64,11 @@ class QueueWithGoldForm(NewQueueForm):
         return any(field.errors for field in self.more)
 
 
+NARROWING = (
+    "kinds", "basis", "provenance", "families", "slices", "pass_model", "pass_low", "pass_high", "quotas",
+)  # fmt: skip
+
+
 class DatasetForm(forms.Form):
     name = forms.CharField(max_length=120)
     queue = forms.ChoiceField(required=False, help_text="The labels of one queue, or of all.")
@@ -88,6 +94,20 @@ class DatasetForm(forms.Form):
         choices=Provenance, required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: every source."
     )
     families = forms.CharField(required=False, help_text="Names with commas between them. Empty: every family.")
+    slices = forms.CharField(
+        required=False,
+        help_text="Values of each slice, such as: depth: deep, shallow; channel: mail. Empty: every slice.",
+    )
+    pass_model = forms.CharField(
+        required=False,
+        max_length=LONGEST_WORD,
+        label="Only tasks that this model solves",
+        help_text="As its runs name it. Runs that crashed do not count. Empty: every task.",
+    )
+    pass_low = forms.FloatField(
+        required=False, min_value=0, max_value=1, label="in at least this share of its runs", help_text="Empty: 0."
+    )
+    pass_high = forms.FloatField(required=False, min_value=0, max_value=1, label="and at most", help_text="Empty: 1.")
     quotas = forms.CharField(
         required=False,
         label="No more of a source than",
@@ -103,6 +123,22 @@ class DatasetForm(forms.Form):
         held = labels_in_words(project)
         rows = [(queue.slug, f"{queue.name}: {held[queue.pk]}") for queue in queue_rows(project)]
         self.fields["queue"].choices = [("", "every queue"), *rows]
+
+    def clean_slices(self) -> dict[str, list[str]]:
+        """Names with their values."""
+        slices = {}
+        for part in filter(str.strip, self.cleaned_data["slices"].split(";")):
+            name, _colon, values = part.partition(":")
+            slices[name.strip()] = [value.strip() for value in values.split(",") if value.strip()]
+        if not all(name and values for name, values in slices.items()):
+            raise forms.ValidationError("Write each slice with its values, such as: depth: deep, shallow.")
+        return slices
+
+    def clean(self) -> None:
+        given = self.cleaned_data
+        low, high = given.get("pass_low"), given.get("pass_high")
+        if (low is not None or high is not None) and not given.get("pass_model"):
+            self.add_error("pass_model", "Name the model whose runs are meant.")
 
     def clean_quotas(self) -> dict[str, float]:
         """Names with their shares; whether there are such sources is for the action to say."""
@@ -127,7 +163,7 @@ class DatasetForm(forms.Form):
 
     @property
     def narrowing(self) -> list[forms.BoundField]:
-        return [self[name] for name in ("kinds", "basis", "provenance", "families", "quotas")]
+        return [self[name] for name in NARROWING]
 
     @property
     def doubtful(self) -> list[forms.BoundField]:
@@ -144,8 +180,10 @@ class DatasetForm(forms.Form):
         chosen = {name: given[name] for name in ("kinds", "basis", "provenance") if given[name]}
         if families := [name.strip() for name in given["families"].split(",") if name.strip()]:
             chosen["families"] = families
-        if given["quotas"]:
-            chosen["quotas"] = given["quotas"]
+        chosen |= {name: given[name] for name in ("slices", "quotas") if given[name]}
+        if given["pass_model"]:
+            low, high = given["pass_low"] or 0, given["pass_high"]
+            chosen["pass_rate"] = {"model": given["pass_model"], "low": low, "high": 1 if high is None else high}
         policies = {name: given[name] for name in ("ties", "neutral", "duplicates", "raters")}
         return {
             "name": given["name"],

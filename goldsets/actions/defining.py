@@ -142,7 +142,7 @@ def _wrong_slices(value: Any) -> str:
 def _wrong_pass_rate(value: Any) -> str:
     right = isinstance(value, dict) and value.keys() == {"model", "low", "high"} and _is_word(value["model"])
     if not right or not all(_is_share(value[end]) for end in ("low", "high")) or value["low"] > value["high"]:
-        return "“pass_rate” must have a model and the shares low and high, from 0 to 1."
+        return "“pass_rate” must have a model and the shares low and high, from 0 to 1, of which low is not above high."
     return ""
 
 

@@ -473,6 +473,36 @@ def test_the_command_writes_the_files_and_prints_the_receipt(project, engineer, 
     assert "3 labels on 6 judgments" in capsys.readouterr().out
 
 
+def test_the_command_takes_a_filter_as_the_api_does(project, engineer, desk, tmp_path, capsys):
+    unanimous = tmp_path / "unanimous.json"
+    unanimous.write_text(json.dumps({"basis": ["unanimous"], "slices": {}}))
+    out = str(tmp_path / "out")
+    call_command(
+        "export_dataset", project.slug, "--format", "jsonl", "--out", out, "--filter", str(unanimous), "--json"
+    )
+    receipt = json.loads(capsys.readouterr().out)
+    assert receipt["counts"]["labels_by_basis"] == {"unanimous": 2}
+    assert receipt["dataset"]["name"] == "all queues, jsonl, filter unanimous"
+    for number, (content, sentence) in enumerate(
+        (
+            ("[1]", "holds no filter"),
+            ("{", "is no JSON"),
+            ('{"bases": []}', "There is no filter “bases”"),
+            ('{"pass_rate": {"model": "m", "low": 0.9, "high": 0.1}}', "low is not above high"),
+        )
+    ):
+        (tmp_path / f"{number}.json").write_text(content)
+        with pytest.raises(CommandError, match=sentence):
+            call_command(
+                *("export_dataset", project.slug, "--format", "jsonl", "--out", str(tmp_path / "none")),
+                *("--filter", str(tmp_path / f"{number}.json")),
+            )
+    with pytest.raises(CommandError, match="cannot be read"):
+        call_command(
+            "export_dataset", project.slug, "--format", "jsonl", "--out", out + "2", "--filter", "nowhere.json"
+        )
+
+
 def test_the_command_refuses_with_a_sentence(project, engineer, desk, tmp_path):
     for arguments, sentence in (
         (["nowhere", "--format", "jsonl", "--out", str(tmp_path / "a")], "no project with the address “nowhere”"),

@@ -19,6 +19,8 @@ from reviews.enums import Role
 from reviews.errors import AssayError
 from reviews.management.finding import find_person
 from reviews.models import Membership, Project, Queue
+from reviews.trajectories import jsontext
+from reviews.trajectories.schema import RowError
 
 
 class Command(BaseCommand):
@@ -28,6 +30,9 @@ class Command(BaseCommand):
         parser.add_argument("project", help="the project's address, as in its URL")
         parser.add_argument("--format", required=True, choices=DatasetFormat.values, action="append", dest="formats")
         parser.add_argument("--purpose", default=DatasetPurpose.TRAIN, choices=DatasetPurpose.values)
+        parser.add_argument(
+            "--filter", type=Path, metavar="FILE", help="a file with the filter as the API takes it, a JSON object"
+        )
         for policy, words in POLICIES.items():
             parser.add_argument(f"--{policy}", default=words.values[0], choices=words.values)
         parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="a folder that is made, or is empty")
@@ -61,11 +66,13 @@ class Command(BaseCommand):
         words = [queue.slug if queue else "all queues", *options["formats"]]
         words += [options["purpose"]] if options["purpose"] != DatasetPurpose.TRAIN else []
         words += [f"{policy} {word}" for policy, word in policies.items() if word != POLICIES[policy].values[0]]
+        words += [f"filter {options['filter'].stem}"] if options["filter"] else []
         return {
             "name": options["name"] or ", ".join(words),
             "queue": queue,
             "purpose": options["purpose"],
             "formats": options["formats"],
+            "filter": self._filter(options["filter"]) if options["filter"] else {},
             "policies": policies,
         }
 
@@ -95,6 +102,17 @@ class Command(BaseCommand):
         if queue is None:
             raise CommandError(f"The project has no queue with the address “{slug}”.")
         return queue
+
+    def _filter(self, path: Path) -> dict[str, Any]:
+        try:
+            found = jsontext.parse(path.read_bytes())
+        except OSError as error:
+            raise CommandError(f"{path} cannot be read: {error.strerror or error}.") from error
+        except RowError as error:
+            raise CommandError(f"{path} is no JSON: {error}") from error
+        if not isinstance(found, dict):
+            raise CommandError(f"{path} holds no filter: that is a JSON object.")
+        return found
 
     def _empty(self, out: Path) -> Path:
         """The folder, looked at before the work, so that nothing is ever overwritten."""

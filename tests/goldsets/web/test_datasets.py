@@ -10,7 +10,7 @@ from goldsets.enums import GoldVerb
 from goldsets.models import Dataset, DatasetVersion
 from goldsets.queries.datasets import formats_held
 from reviews.actions.adjudicating import adjudicate
-from reviews.models import Event
+from reviews.models import Event, Task
 from tests import factories as make
 from tests.factories.furnished import desk
 from tests.reviews.web.test_judging import enter
@@ -182,3 +182,26 @@ def test_no_more_of_a_source_than_the_page_says(made):
     answer = client.post(datasets(made), {**given, **policies, "quotas": "synthetic 0.3, failure 0.2"})
     assert Dataset.objects.get(name="Balanced").filter == {"quotas": {"synthetic": 0.3, "failure": 0.2}}
     assert "Synthetic at most 30%" in client.get(answer.url).content.decode()
+
+
+def test_slices_and_how_often_a_model_solves_the_task_narrow_it_down(made):
+    given = {"name": "Deep", **TRAIN, "formats": ["jsonl"], "queue": made.queue.slug}
+    client = enter(made.engineer)
+    for field, wrong in (
+        ("slices", {"slices": "depth"}),
+        ("slices", {"slices": ": deep"}),
+        ("pass_model", {"pass_low": "0.2"}),
+        ("__all__", {"pass_model": "secret-model-9", "pass_low": "0.8", "pass_high": "0.2"}),
+        ("pass_low", {"pass_model": "secret-model-9", "pass_low": "20"}),
+    ):
+        answer = client.post(datasets(made), {**given, **wrong})
+        assert (answer.status_code, list(answer.context["form"].errors)) == (422, [field])
+    Task.objects.filter(project=made.project).update(slices={"depth": "deep"})
+    asked = {"slices": "depth: deep, shallow", "pass_model": "secret-model-9", "pass_low": "0.5"}
+    answer = client.post(datasets(made), {**given, **asked})
+    assert Dataset.objects.get(name="Deep").filter == {
+        "slices": {"depth": ["deep", "shallow"]},
+        "pass_rate": {"model": "secret-model-9", "low": 0.5, "high": 1},
+    }
+    page = client.get(answer.url).content.decode()
+    assert "secret-model-9 solves the task in 50% to 100% of runs" in page
