@@ -33,7 +33,7 @@ export class Preference extends Judgment {
     const { activeElement } = document;
     if (!focus || (activeElement !== question && question.contains(activeElement))) return;
     const rows = [...question.querySelectorAll(".rank:not([aria-disabled=true])")];
-    (rows.find((row) => !rankOf(row)) ?? rows[0] ?? question.querySelector("input, textarea"))?.focus({ preventScroll: true });
+    (rows.find((row) => !rankOf(row)) ?? rows[0])?.focus({ preventScroll: true });
   }
 
   move(by, event) {

@@ -26,6 +26,18 @@ CITE = """([number, path, words]) => {
     getSelection().setBaseAndExtent(first, start, last, end + 1);
 }"""
 
+# The texts of the first step's field, each with how many citations it stands in.
+DEPTHS = """() => {
+    const texts = [], field = document.querySelector("#step-1 [data-field=text]");
+    const nodes = document.createTreeWalker(field, NodeFilter.SHOW_TEXT);
+    for (let node; (node = nodes.nextNode());) {
+        let depth = 0;
+        for (let up = node.parentElement; up !== field; up = up.parentElement) depth += up.matches("mark");
+        if (node.data) texts.push([node.data, depth]);
+    }
+    return texts;
+}"""
+
 
 @pytest.fixture
 def desk(transactional_db):
@@ -120,6 +132,56 @@ def test_a_quote_from_json_that_folds_stands_at_its_place(read, page):
     expect(page.locator("#step-1 mark").first).to_be_hidden()
     fold.press("Enter")
     expect(page.locator("#step-1 mark").first).to_be_visible()
+
+
+def cited_on(page, count):
+    """Where each citation begins and ends and what it says, once so many are in the draft."""
+    expect(page.locator("#c-authorised .chip")).to_have_count(count)
+    for _tenth in range(100):
+        saved = [row for draft in Draft.objects.all() for row in draft.data["evidence"]]
+        if len(saved) == count:
+            break
+        page.wait_for_timeout(100)
+    return [(row["start"], row["end"], row["quote"]) for row in saved]
+
+
+def test_two_quotes_that_overlap_stand_each_at_its_place(read, page):
+    """Behind emoji, which are one character to the reader and several to the script."""
+    text = "👩🏽‍🚀 paid 🙈 twice over"
+    read(Step(role="agent", text=text))
+    for words in ("paid 🙈 twice", "twice over", "🙈"):
+        page.evaluate(CITE, [1, "text", words])
+        page.keyboard.press("e")
+        expect(page.locator("#announce")).to_contain_text(words)
+    wanted = [
+        (text.index(words), text.index(words) + len(words), words) for words in ("paid 🙈 twice", "twice over", "🙈")
+    ]
+    assert cited_on(page, 3) == wanted
+    depths = [["👩🏽‍🚀 ", 0], ["paid ", 1], ["🙈", 2], [" ", 1], ["twice", 2], [" over", 1]]
+    assert page.evaluate(DEPTHS) == depths
+    page.reload()
+    page.wait_for_selector("#c-authorised .chip")
+    assert page.evaluate(DEPTHS) == depths
+    page.locator("#c-authorised .chip button").first.click()
+    expect(page.locator("#c-authorised .chip")).to_have_count(2)
+    assert page.evaluate(DEPTHS) == [["👩🏽‍🚀 paid ", 0], ["🙈", 1], [" ", 0], ["twice over", 1]]
+
+
+def test_a_quote_from_before_a_closed_fold_to_behind_it_has_all_that_is_between(read, page):
+    value = [{"👩🏽‍🚀": "first"}, {"note": ["شكرا", 1]}, {"last": 2}]
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    words = text[text.index("first") : text.index("last") + 4]
+    read(call("look", json.dumps(value)))
+    page.locator("#step-1 .fold").nth(2).click()
+    between = page.locator("#step-1 [data-field=result]").get_by_text("شكرا").last
+    expect(between).to_be_hidden()
+    page.evaluate(CITE, [1, "result", words])
+    page.keyboard.press("e")
+    assert cited_on(page, 1) == [(text.index("first"), text.index("first") + len(words), words)]
+    # What is cited is shown.
+    expect(between).to_be_visible()
+    marked = page.evaluate("[...document.querySelectorAll('#step-1 mark')].map((mark) => mark.textContent).join('')")
+    assert marked == words
 
 
 def test_a_search_opens_the_json_it_finds_something_in(read, page):
