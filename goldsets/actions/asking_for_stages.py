@@ -26,7 +26,7 @@ def ask_for_stage(*, stage_id: int, at_once: bool = False) -> JudgeRun | None:
     `at_once` gathers nothing. A run that stopped at its budget goes on when that was raised, one that failed when some
     time has passed, one that a person stopped when a person says so.
     """
-    Stage.objects.select_for_update().get(pk=stage_id)
+    Stage.objects.select_for_update(no_key=True).get(pk=stage_id)
     stage = stage_by_id(stage_id)
     judge, asking = stage.reviewer.judge, asking_of(stage)
     if judge is None or asking is None or not stage.is_live or stage.queue.state != QueueState.OPEN:

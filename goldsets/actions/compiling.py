@@ -91,7 +91,9 @@ def start_compile(
     deal_families(project=queue.project)
     # One after the other, so that each gets its own number and sees what is being compiled.
     queue = (
-        Queue.objects.select_for_update(of=("self",)).select_related("project", "rubric", "guideline").get(pk=queue.pk)
+        Queue.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("project", "rubric", "guideline")
+        .get(pk=queue.pk)
     )
     same = Reviewer.objects.filter(
         queue=queue, criterion=decision.criterion, at_least=decision.at_least, rung=rung, state__in=UNFINISHED

@@ -26,7 +26,7 @@ def write_prices(*, actor: Any, project: Project, prices: Mapping[str, Any]) -> 
         raise Invalid(errors)
     if not prices:
         raise Invalid({"prices": "Name at least one price."})
-    Project.objects.select_for_update().get(pk=project.pk)
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     latest = PriceList.objects.filter(project=project).aggregate(latest=Max("number"))["latest"] or 0
     said = {name: float(price) for name, price in prices.items()}
     made = PriceList.objects.create(project=project, number=latest + 1, prices=said, written_by=actor)

@@ -62,7 +62,7 @@ def _check_undecided(queue: Queue, rater: Any) -> None:
 @transaction.atomic
 def _bring_slots(queue: Queue, rater: Any) -> None:
     """One more slot of every item; as many are open of each as people have begun and not yet judged it."""
-    Queue.every.select_for_update().get(pk=queue.pk)
+    Queue.every.select_for_update(no_key=True).get(pk=queue.pk)
     _cursor, first = RaterCursor.objects.get_or_create(queue=queue, rater=rater)
     if first:
         add_slots(queue, 1)

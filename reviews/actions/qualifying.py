@@ -112,7 +112,7 @@ def waive(*, actor: Any, queue: Queue, rater_id: Any, why: str) -> Qualification
 def require_qualification(*, actor: Any, queue: Queue, qualification: Queue | None) -> Queue:
     """Have a queue for work ask for a qualification of its project, or for none any longer."""
     check(actor, "manage_queue", queue.project)
-    queue = Queue.objects.select_for_update().get(pk=queue.pk)
+    queue = Queue.objects.select_for_update(no_key=True).get(pk=queue.pk)
     fits = qualification is None or (
         qualification.purpose == Purpose.QUALIFICATION and qualification.project_id == queue.project_id
     )

@@ -160,7 +160,7 @@ def change_queue(
 ) -> Queue:
     """Change what may change while people judge. For another overlap, order, rubric or guideline open a new queue."""
     check(actor, "manage_queue", queue.project)
-    queue = Queue.objects.select_for_update().get(pk=queue.pk)
+    queue = Queue.objects.select_for_update(no_key=True).get(pk=queue.pk)
     asked = {
         "name": name,
         "lease_minutes": lease_minutes,

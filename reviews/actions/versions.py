@@ -23,7 +23,9 @@ def move_queue(*, actor: Any, queue: Queue, rubric: Rubric | None = None, guidel
     """
     check(actor, "manage_queue", queue.project)
     queue = (
-        Queue.objects.select_for_update(of=("self",)).select_related("rubric", "guideline", "project").get(pk=queue.pk)
+        Queue.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("rubric", "guideline", "project")
+        .get(pk=queue.pk)
     )
     versions = _versions(queue, rubric, guideline)
     if Judgment.objects.filter(queue=queue).exists():
@@ -51,7 +53,9 @@ def succeed_queue(
     """
     check(actor, "manage_queue", queue.project)
     queue = (
-        Queue.objects.select_for_update(of=("self",)).select_related("rubric", "guideline", "project").get(pk=queue.pk)
+        Queue.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("rubric", "guideline", "project")
+        .get(pk=queue.pk)
     )
     by_rubric, by_guideline = _versions(queue, rubric, guideline)
     if queue.state == QueueState.CLOSED:
