@@ -310,6 +310,8 @@ WEBHOOK_EVENTS = {
     "label.reopened": ["item.reopened"],
     "version.published": ["dataset.finished"],
     "version.failed": ["dataset.failed"],
+    "version.released": ["release.complete"],
+    "version.withdrawn": ["dataset.withdrawn"],
     "stage.stopped": ["stage.rolled_back", "stage.expired"],
     "grader.parted": ["grader.parted"],
     "rater.paused": ["rater.paused"],

@@ -367,6 +367,7 @@ class GoldVerb(TextChoices):
     LEAK_SIGNED = "leak.signed", "signed that near texts may leave"
     TERMS_WRITTEN = "release.terms", "wrote the terms of a release"
     RELEASE_SIGNED = "release.signed", "signed a release"
+    RELEASE_COMPLETE = "release.complete", "released a version"
     VERSION_WITHDRAWN = "dataset.withdrawn", "withdrew a version"
     RATIONALE_FLAGGED = "rationale.flagged", "had a rationale speak for the other verdict"
     RATIONALE_LOOKED = "rationale.looked", "looked at a rationale that speaks for the other verdict"

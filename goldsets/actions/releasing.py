@@ -76,16 +76,17 @@ def sign_release(*, actor: Any, version: DatasetVersion) -> Release:
             ReleaseSignature.objects.create(release=release, person=actor)
     except IntegrityError:
         raise Conflict("You have signed. It takes somebody else besides.") from None
+    told = {"dataset": dataset.name, "version": version.number, "checklist_sha256": release.checklist_sha256}
     record(
         project=dataset.project_id,
         actor=actor,
         verb=GoldVerb.RELEASE_SIGNED,
         target=release,
-        dataset=dataset.name,
-        version=version.number,
         signature=there + 1,
-        checklist_sha256=release.checklist_sha256,
+        **told,
     )
+    if there + 1 == SIGNATURES:
+        record(project=dataset.project_id, actor=actor, verb=GoldVerb.RELEASE_COMPLETE, target=release, **told)
     return release
 
 

@@ -20,8 +20,10 @@ from goldsets.stats.checklist import complete
 from goldsets.stats.splits import deal
 from goldsets.tasks import count_release_checks
 from reviews.actions.queueing import add_items
+from reviews.actions.webhooks import create_webhook
 from reviews.errors import Conflict, Forbidden, Invalid
-from reviews.models import Event, Item, Membership, QueueItem
+from reviews.models import Delivery, Event, Item, Membership, QueueItem
+from reviews.queries.webhooks import described
 from tests import factories as make
 from tests.factories.furnished import judge
 from tests.factories.golden import on_gold, queue_with_gold
@@ -194,6 +196,26 @@ def _falls(seed):
     shares = {"train": 50, "calibration": 0, "held_out": 50}
     dealt = [deal(family, seed=seed, shares=shares) for family in ("refunds", "kept for tests")]
     return dealt == ["train", "held_out"]
+
+
+def test_a_pipeline_hears_when_a_version_is_released_and_when_it_is_withdrawn(project, lead, admin, dataset, ready):
+    write_terms(actor=lead, dataset=dataset, terms=LOW)
+    create_webhook(
+        actor=lead,
+        project=project,
+        url="https://desk.example/hook",
+        events=["version.released", "version.withdrawn"],
+    )
+    version = export(dataset, lead)
+    sign_release(actor=lead, version=version)
+    assert not Delivery.objects.exists(), "one signature is no release"
+    sign_release(actor=admin, version=version)
+    withdraw_version(actor=admin, version=version, reason="A rater was paid per item.")
+    released, withdrawn = (described(delivery) for delivery in Delivery.objects.order_by("pk"))
+    assert (released["event"], withdrawn["event"]) == ("version.released", "version.withdrawn")
+    told = {"dataset": dataset.name, "version": version.number}
+    assert told.items() <= released["data"].items()
+    assert withdrawn["data"] == told | {"reason": "A rater was paid per item."}
 
 
 def test_only_leads_and_admins_sign(project, lead, dataset, ready):
