@@ -52,8 +52,16 @@ def milliseconds(name: str, seconds: Sequence[float], note: str = "") -> Figure:
     return Figure(name, statistics.median(times), min(times), max(times), unit="ms", note=note)
 
 
-def count(name: str, number: float, *, unit: str, at_most: float | None = None, note: str = "") -> Figure:
-    goal, met = _against(number, at_most)
+def count(
+    name: str,
+    number: float,
+    *,
+    unit: str,
+    at_most: float | None = None,
+    at_least: float | None = None,
+    note: str = "",
+) -> Figure:
+    goal, met = _against(number, at_most, at_least)
     return Figure(name, number, unit=unit, goal=goal, met=met, note=note)
 
 
