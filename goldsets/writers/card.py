@@ -1,6 +1,7 @@
 """The card of an export (README.md) in the layout of the Hugging Face hub, and the same for machines in Croissant."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,9 @@ from goldsets.writers.files import WrittenFile
 
 CARD_NAME, CROISSANT_NAME = "README.md", "croissant.json"
 LOADED = (".parquet", ".jsonl", ".csv")
+# A licence that is called as in the list of SPDX, say CC-BY-4.0; the hub knows these in lower case.
+SPDX = re.compile(r"[A-Za-z0-9]+([.-][A-Za-z0-9]+)*\+?")
+OTHER_LICENCE = "https://choosealicense.com/licenses/other/"
 MEDIA_TYPES = {
     ".parquet": "application/vnd.apache.parquet",
     ".jsonl": "application/jsonlines",
@@ -27,6 +31,7 @@ def card(document: dict[str, Any], files: list[WrittenFile], split: str) -> str:
         if file.format and ending and file.name.endswith(ending):
             named.setdefault(file.format, []).append(file.name)
     lines = ["---", f"pretty_name: {json.dumps(document['dataset']['name'], ensure_ascii=False)}"]
+    lines += _licence_of_all(document["licences"])
     lines += ["configs:"] if named else []
     for name, paths in named.items():
         lines += [f"- config_name: {name}", "  data_files:", f"  - split: {split}", "    path:"]
@@ -52,6 +57,23 @@ def card(document: dict[str, Any], files: list[WrittenFile], split: str) -> str:
     return "\n".join(lines)
 
 
+def _licence_of_all(licences: dict[str, str]) -> list[str]:
+    """How the hub is told: one licence where it is stated of every source, else “other”, with the words below."""
+    stated = set(licences.values())
+    licence = stated.pop() if len(stated) == 1 else ""
+    if licence and SPDX.fullmatch(licence):
+        return [f"license: {licence.lower()}"]
+    return ["license: other", *([f"license_name: {json.dumps(licence, ensure_ascii=False)}"] if licence else [])]
+
+
+def _licences_for_machines(licences: dict[str, str]) -> list[str]:
+    """Every licence that is stated, as an address where it is one of SPDX's; “other” where one is not stated."""
+    return [
+        f"https://spdx.org/licenses/{licence}" if SPDX.fullmatch(licence) else licence or OTHER_LICENCE
+        for licence in sorted(set(licences.values()) or {""})
+    ]
+
+
 def _summary(document: dict[str, Any]) -> str:
     counts = document["counts"]
     what = f"{counts['rows']:,} labels on {counts['judgments']:,} judgments by {counts['raters']} raters"
@@ -71,7 +93,7 @@ def croissant(document: dict[str, Any], files: list[WrittenFile]) -> dict[str, A
         f"{document['definition']['purpose']}.",
         "version": f"{dataset['version']}.0.0",
         "datePublished": document["created_at"],
-        "license": "https://choosealicense.com/licenses/other/",
+        "license": _licences_for_machines(document["licences"]),
         "url": f"urn:uuid:{dataset['uid']}",
         "citeAs": f"{dataset['name']}, version {dataset['version']}, {dataset['version_uid']}",
         "rai:annotationsPerItem": f"{per_item:.2f}",

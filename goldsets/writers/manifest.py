@@ -96,6 +96,7 @@ def manifest(
             "rows_by_source": _sorted(counts.get("source", {})),
             "rows_by_provenance": _sorted(counts.get("provenance", {})),
         },
+        "licences": {source: licences.get(source, "") for source in sorted(counts.get("source", {}))},
         "formats": {name: _format(found) for name, found in told.items()},
         "groups": groups,
         "left_out": left_out,

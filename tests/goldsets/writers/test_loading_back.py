@@ -207,9 +207,40 @@ def test_croissant_is_valid_and_its_hashes_are_those_of_the_files(export):
 
         told = mlcroissant.Dataset(jsonld=export / "croissant.json")
         assert told.metadata.name == 'Labels "of" all'
+        assert told.metadata.license == ["https://choosealicense.com/licenses/other/"]
         assert len(told.metadata.distribution) > len(FORMATS)
         for file in told.metadata.distribution:
             assert hashlib.sha256((export / file.id).read_bytes()).hexdigest() == file.sha256
+
+
+@pytest.mark.parametrize(
+    ("licences", "for_the_hub", "for_machines"),
+    [
+        ({"a": "CC-BY-4.0"}, ["license: cc-by-4.0"], ["https://spdx.org/licenses/CC-BY-4.0"]),
+        ({"a": "MIT", "b": "MIT"}, ["license: mit"], ["https://spdx.org/licenses/MIT"]),
+        (
+            {"a": "Ours, ask Lea"},
+            ["license: other", 'license_name: "Ours, ask Lea"'],
+            ["Ours, ask Lea"],
+        ),
+        (
+            {"a": "MIT", "b": "CC0-1.0"},
+            ["license: other"],
+            ["https://spdx.org/licenses/CC0-1.0", "https://spdx.org/licenses/MIT"],
+        ),
+        (
+            {"a": "MIT", "b": ""},
+            ["license: other"],
+            ["https://choosealicense.com/licenses/other/", "https://spdx.org/licenses/MIT"],
+        ),
+        ({}, ["license: other"], ["https://choosealicense.com/licenses/other/"]),
+    ],
+)
+def test_card_and_croissant_say_the_licences_that_are_stated(export, licences, for_the_hub, for_machines):
+    made = json.loads((export / "manifest.json").read_text(encoding="utf-8")) | {"licences": licences}
+    head = card.card(made, [], "train").split("---")[1].splitlines()
+    assert [line for line in head if line.startswith("license")] == for_the_hub
+    assert card.croissant(made, [])["license"] == for_machines
 
 
 def test_the_wide_table_comes_back_from_csv_without_a_formula(export):
