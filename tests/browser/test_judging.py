@@ -375,6 +375,31 @@ def test_a_long_run_comes_in_windows_and_is_searched_as_a_whole(desk, alice, pag
     expect(page.locator("#step-249")).to_have_class(re.compile(r"\bat\b"))
 
 
+def test_a_long_run_scrolls_beside_the_rubric_and_the_submit_row(desk, alice, page, start):
+    """All that is asked stays where it is, whichever of the two is scrolled."""
+    page.set_viewport_size({"width": 1280, "height": 800})
+    start(make.queue(desk, items=[long_run(desk)], overlap=1))
+    rubric, send = page.locator("#judgment"), page.get_by_role("button", name="Submit and next")
+    first = page.locator("#c-authorised")
+    at_first = [each.bounding_box() for each in (rubric, send, first)]
+    press(page, *["j"] * 24)
+    expect(page.locator("#step-25")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#step-1")).not_to_be_in_viewport()
+    assert [each.bounding_box() for each in (rubric, send, first)] == at_first
+    run = page.locator("#run").bounding_box()
+    page.mouse.move(run["x"] + 40, run["y"] + 300)
+    page.mouse.wheel(0, 2_000)
+    expect(page.locator("#step-25")).not_to_be_in_viewport()
+    assert [each.bounding_box() for each in (rubric, send, first)] == at_first
+    for each in (rubric, send):
+        expect(each).to_be_in_viewport(ratio=1)
+    page.locator("#rationale").scroll_into_view_if_needed()
+    expect(page.locator("#rationale")).to_be_in_viewport(ratio=1)
+    assert send.bounding_box() == at_first[1]
+    page.evaluate("scrollTo(0, 9999)")
+    assert page.evaluate("scrollY") == 0
+
+
 def test_a_folded_result_is_fetched_on_demand_and_can_be_cited_whole(desk, alice, page, start):
     start(make.queue(desk, items=[long_run(desk)], overlap=1))
     result = page.locator("#step-5 [data-field=result]")

@@ -1,12 +1,13 @@
 """Comparisons judged in a real browser: by keys alone, by drag, on a phone, and without script."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from reviews.actions.pairing import make_comparison
-from reviews.models import Draft, Judgment
+from reviews.models import Draft, Judgment, Preferences
 from reviews.queries.payloads import payload_of
 from reviews.trajectories.schema import Step, ToolCall, ToolResult
 from tests import factories as make
@@ -142,6 +143,21 @@ def test_a_tie_is_a_point_of_the_scale(desk, page):
     at = desk(better())
     at.press("5", "ArrowDown", "1")
     assert at.submitted()["criteria"]["better"] == {"tie": "equally_bad"}
+
+
+def test_the_first_steps_are_those_of_a_comparison_and_come_once(desk, page):
+    desk(AUTHORISED, better())
+    Preferences.objects.all().delete()
+    page.reload()
+    coach = page.locator("#coach")
+    for words in ("1. Read the candidates", "2. Say which is better", "3. Show what you mean"):
+        expect(page.get_by_role("dialog", name=words)).to_be_visible()
+        with page.expect_response("**/settings/coached/") if words[0] == "3" else nullcontext():
+            page.keyboard.press("Enter")
+    expect(coach).to_be_hidden()
+    page.reload()
+    page.wait_for_selector("#judgment .criterion.at")
+    expect(coach).to_be_hidden()
 
 
 def test_what_is_missing_is_named_and_nothing_entered_is_lost(desk, page):

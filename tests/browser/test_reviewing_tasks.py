@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from reviews.models import Judgment
+from reviews.models import Judgment, Preferences
 from reviews.queries.payloads import payload_of
 from reviews.task_review import TO_VERIFIER, task_review
 from tests import factories as make
@@ -94,6 +94,21 @@ def test_alice_reviews_a_task_by_keys_alone(page: Page, live_server: Any, sign_i
         {"criterion": "verifier_intent", **span("verifier", "return")},
     ]
     assert (said["rationale"], said["confidence"]) == ("Any admin passes.", 3)
+
+
+def test_the_first_steps_are_those_of_a_task_and_come_once(page: Page, live_server: Any, sign_in: Any):
+    desk(page, live_server, sign_in)
+    Preferences.objects.all().delete()
+    page.reload()
+    for words in ("1. Read the task", "2. Say how its parts fit"):
+        expect(page.get_by_role("dialog", name=words)).to_be_visible()
+        press(page, "Enter")
+    expect(page.get_by_role("dialog", name="3. Show what you mean")).to_contain_text("h and a digit to say what it is")
+    with page.expect_response("**/settings/coached/"):
+        page.get_by_role("button", name="Begin").click()
+    page.reload()
+    page.wait_for_selector("#judgment .criterion.at")
+    expect(page.locator("#coach")).to_be_hidden()
 
 
 def test_text_that_means_harm_is_text(page: Page, live_server: Any, sign_in: Any):
