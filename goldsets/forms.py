@@ -101,13 +101,19 @@ class DatasetForm(forms.Form):
     pass_model = forms.CharField(
         required=False,
         max_length=LONGEST_WORD,
-        label="Only tasks that this model solves",
-        help_text="As its runs name it. Runs that crashed do not count. Empty: every task.",
+        label="Only tasks that a model solves so often",
+        help_text="The model, as its runs name it. Runs that crashed do not count. Empty: every task.",
     )
     pass_low = forms.FloatField(
-        required=False, min_value=0, max_value=1, label="in at least this share of its runs", help_text="Empty: 0."
+        required=False,
+        min_value=0,
+        max_value=1,
+        label="It solves them in at least",
+        help_text="A share of its runs, such as 0.2. Empty: 0.",
     )
-    pass_high = forms.FloatField(required=False, min_value=0, max_value=1, label="and at most", help_text="Empty: 1.")
+    pass_high = forms.FloatField(
+        required=False, min_value=0, max_value=1, label="And in at most", help_text="A share as well. Empty: 1."
+    )
     quotas = forms.CharField(
         required=False,
         label="No more of a source than",

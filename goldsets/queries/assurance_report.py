@@ -102,7 +102,7 @@ def _headline(reviewer: Reviewer, assurance: Mapping[str, Any]) -> str:
     if reviewer.state == ReviewerState.SIGNED:
         return f"Signed by {reviewer.signed_by}. All {asked} proofs hold."
     if reviewer.state == ReviewerState.EXPIRED:
-        return f"Expired: {reviewer.expired_because or 'it is to be used no more'}."
+        return f"Expired. {reviewer.expired_because}".strip()
     return f"All {asked} proofs hold. It waits for the signature of a lead or admin who did not compile it."
 
 

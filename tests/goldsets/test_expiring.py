@@ -7,6 +7,7 @@ from goldsets.actions.bundling import read_bundle
 from goldsets.actions.compiling import sign_reviewer
 from goldsets.actions.staging import run_stage, start_stage
 from goldsets.models import JudgeSetup
+from goldsets.queries.assurance_report import report_of
 from goldsets.tasks import expire_outdated_reviewers
 from reviews.actions.guideline_changes import draft_change, try_change
 from reviews.actions.queueing import create_queue
@@ -58,6 +59,7 @@ def test_a_newer_guideline_expires_what_was_compiled_under_the_older(queue, sign
     because = f"The guideline has another version by now: {newer}, where it was compiled under {queue.guideline}."
     assert after_a_look(signed) == ("expired", because)
     assert signed.expired_at is not None
+    assert report_of(signed).headline == f"Expired. {because}"
     told = Event.objects.get(verb="reviewer.expired")
     assert (told.actor, told.data["why"], told.data["number"]) == (None, because, signed.number)
     expire_outdated_reviewers()
