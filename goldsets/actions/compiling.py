@@ -43,6 +43,7 @@ from goldsets.queries.reviewers import (
     sealed_families,
     target_of,
     values_of,
+    worth_of_a_person,
 )
 from goldsets.reviewing import scoring
 from goldsets.reviewing.assurance import Demands
@@ -117,7 +118,7 @@ def start_compile(
         guideline=queue.guideline,
         # Not to be chosen: whoever could choose it could go on until a split flatters.
         seed=f"{queue.uid} {decision.key}"[:64],
-        demands=asdict(Demands()),
+        demands=asdict(Demands(epsilon=worth_of_a_person(queue))),
         rules=checked,
         judge=judge,
         budget=money,

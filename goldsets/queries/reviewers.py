@@ -23,13 +23,13 @@ from goldsets.queries.graded import scores_of
 from goldsets.queries.judges import judges_of, shown_families
 from goldsets.queries.leaving import settled
 from goldsets.queries.splits import plan_of, tasks_apart_from, tasks_with_split
-from goldsets.reviewing.assurance import Demands
+from goldsets.reviewing.assurance import EPSILON, Demands
 from goldsets.reviewing.examples import Target
 from goldsets.reviewing.judge_scores import likelihood
 from goldsets.reviewing.rule_lines import lines_of
 from goldsets.stats.ledger import ratio
-from reviews.enums import Basis, CriterionKind, GateAnswer, ItemKind, Scope
-from reviews.models import Criterion, Event, Judgment, LabelValue, Project, Queue, QueueItem
+from reviews.enums import Basis, CriterionKind, GateAnswer, ItemKind, Scope, Tier
+from reviews.models import Criterion, Event, Judgment, LabelValue, Membership, Project, Queue, QueueItem
 from reviews.stats.result import SHORT, Estimate, Reason
 
 # The kinds of criteria whose answers divide into pass and fail.
@@ -267,6 +267,15 @@ def ladders_of(queue: Queue) -> list[Ladder]:
         passes, fails = counts[decision.key, decision.at_least]
         found.append(Ladder(decision, passes, fails, steps, judges.get(decision.form_key, [])))
     return found
+
+
+def worth_of_a_person(queue: Queue) -> float:
+    """How much closer to the others a person may be before nothing stands in for them: the cost-benefit penalty of
+    Calderon, Reichart and Dror (2025), that of the lowest tier among the queue's raters.
+    """
+    judged = Judgment.objects.filter(queue=queue).order_by().values("rater")
+    tiers = Membership.objects.filter(project=queue.project_id, user__in=judged).values_list("tier", flat=True)
+    return min((EPSILON[tier] for tier in tiers), default=EPSILON[Tier.EXPERT])
 
 
 def minutes_a_label(queue: Queue) -> Estimate:

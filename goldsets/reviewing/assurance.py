@@ -10,9 +10,13 @@ from typing import Any
 WORD = {1: "pass", 0: "fail"}
 
 
+# What a person is worth in the alternative annotator test, by tier (Calderon, Reichart and Dror 2025).
+EPSILON = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
+
+
 @dataclass(frozen=True)
 class Demands:
-    """What has to hold. A lead may ask for more or less, and the report says what was asked for."""
+    """What has to hold; the report says what was asked for. `epsilon` is what a person is worth, by their tier."""
 
     risk: float = 0.1
     delta: float = 0.1

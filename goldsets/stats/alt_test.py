@@ -23,7 +23,6 @@ from reviews.stats.proportion import wilson
 from reviews.stats.result import Estimate, Reason, without_value
 
 # What a person is worth, by tier.
-EPSILON = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
 FEWEST_RATERS = 3
 FEWEST_ITEMS = 30
 LEVEL = 0.05
@@ -90,7 +89,7 @@ def alt_test(
     people: Mapping[str, Answers],
     substitute: Answers,
     *,
-    epsilon: float = EPSILON["expert"],
+    epsilon: float = 0.2,
     closeness: Closeness = accuracy,
     fewest_items: int = FEWEST_ITEMS,
 ) -> AltTest:

@@ -76,6 +76,17 @@ def test_labels_that_the_text_tells_become_a_reviewer_that_somebody_else_signs(p
         sign_reviewer(actor=lead, reviewer=reviewer)
 
 
+@pytest.mark.parametrize(("tiers", "worth"), [("expert expert", 0.2), ("expert skilled", 0.15), ("crowd skilled", 0.1)])
+def test_what_a_person_is_worth_follows_from_the_lowest_tier_that_judged(project, engineer, tiers, worth):
+    queue = labelled_queue(project, labelled(4, told=1.0))
+    raters = project.memberships.filter(user__judgments__queue=queue).distinct().order_by("pk")
+    for member, tier in zip(raters, [*tiers.split(), *["expert"] * 9], strict=False):
+        project.memberships.filter(pk=member.pk).update(tier=tier)
+    make.member(project, make.person("Cora"), "expert")
+    project.memberships.filter(user__name="Cora").update(tier="crowd")  # she has judged nothing
+    assert start_compile(actor=engineer, queue=queue, criterion="authorised").demands["epsilon"] == worth
+
+
 def test_always_no_is_refused_and_nobody_can_sign_it(project, lead, engineer):
     queue = labelled_queue(project, labelled(800, passing=0.07))
     reviewer = compiled(engineer, queue, rung="rules", rules=ALWAYS_NO)
