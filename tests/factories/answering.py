@@ -143,7 +143,7 @@ def _is_asked(criterion: Criterion, given: dict[str, Any]) -> bool:
 
 
 def values_of(criterion: Criterion) -> st.SearchStrategy[Any]:
-    """What a criterion takes, but a preference, which follows from more than its rubric."""
+    """What a criterion takes; of two candidates, that both are as good."""
     return {
         "ordinal": st.sampled_from(criterion.level_values or [0]),
         "choice": st.sampled_from(criterion.level_values or [0]),
@@ -151,6 +151,7 @@ def values_of(criterion: Criterion) -> st.SearchStrategy[Any]:
         "multi_choice": st.lists(st.sampled_from(criterion.level_values or [0]), unique=True, min_size=1).map(sorted),
         "number": st.integers(0, 60) | st.sampled_from([0.5, 12.25]),
         "text": said,
+        "preference": st.just({"tie": TIES[0]}),
     }[criterion.kind]
 
 
@@ -204,27 +205,27 @@ def _steps(draw: st.DrawFn, subject: Subject) -> dict[str, int]:
 def broken(draw: st.DrawFn, subject: Subject) -> dict[str, Any]:
     """A payload with one thing in it that must not get in: quality beside a gate, or a second value for a criterion."""
     payload = deepcopy(draw(holding(subject)))
-    scope, name = draw(st.sampled_from(_scopes(payload)))
+    scope, name = draw(st.sampled_from(scopes(payload)))
     draw(st.sampled_from(BREAKS))(draw, subject, payload, scope, name)
     return payload
 
 
-def _scopes(payload: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
+def scopes(payload: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
+    """What is said of the item, and of each of its candidates."""
     return [(payload, "item"), *((each, "candidate") for each in payload.get("candidates", []))]
 
 
 def _quality_beside_a_gate(
     draw: st.DrawFn, subject: Subject, payload: dict[str, Any], scope: dict[str, Any], name: str
 ) -> None:
-    """A gate of the scope stops passing, and a value of the scope is there; for a preference, a tie."""
+    """A gate of the scope stops passing, and a value of the scope is there."""
     gates, graded = subject.of(name, gate=True), subject.of(name, gate=False)
     if not gates or not graded:
         return _unknown_key(draw, subject, payload, scope, name)
     gate, criterion = draw(st.sampled_from(gates)), draw(st.sampled_from(graded))
     word = draw(st.sampled_from(["fail", "unsure", None, "", "PASS", 1, True, ["pass"], {"pass": "pass"}]))
     scope["gates"][gate.key] = word
-    value = {"tie": TIES[0]} if criterion.kind == "preference" else draw(values_of(criterion))
-    scope["criteria"] = {criterion.key: value}
+    scope["criteria"] = {criterion.key: draw(values_of(criterion))}
     scope["failure"] = draw(failures)
     payload["evidence"] = [
         {"criterion": each.key, **({"candidate": place} if subject.order else {}), "step": 1}

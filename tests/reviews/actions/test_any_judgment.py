@@ -1,6 +1,5 @@
 """Whatever raters send and in whatever order, no quality gets in beside a failed gate, and no second value anywhere."""
 
-from collections import Counter
 from datetime import timedelta
 from typing import Any
 
@@ -18,7 +17,8 @@ from reviews.enums import GateAnswer
 from reviews.errors import Conflict, Invalid
 from reviews.models import Assignment, Draft, Judgment, Label
 from reviews.queries.payloads import payload_of
-from tests.factories.answering import KINDS, broken, holding
+from tests.factories.answering import KINDS, broken, holding, scopes, values_of
+from tests.reviews.actions.test_judging import json_values
 
 pytestmark = pytest.mark.django_db
 
@@ -47,7 +47,7 @@ def holds(rows: Any, subject: Subject) -> None:
         assert all(rank < max(last) for candidate, rank in ranks.items() if candidate not in failing)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(data=st.data())
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_holds_is_taken_and_what_is_broken_is_refused_by_field(project, kind, data):
@@ -58,6 +58,25 @@ def test_what_holds_is_taken_and_what_is_broken_is_refused_by_field(project, kin
         read_judgment(data.draw(broken(subject)), subject=subject)
     assert refused.value.errors
     assert all(isinstance(sentence, str) and sentence for sentence in refused.value.errors.values())
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@given(data=st.data())
+@pytest.mark.parametrize("kind", KINDS)
+def test_whatever_stands_in_the_place_of_one_part_the_law_holds(project, kind, data):
+    mine = Assignment.objects.filter(queue__project=project).first() or KINDS[kind](project)
+    subject = subject_of_assignment(mine)
+    payload = data.draw(holding(subject))
+    scope, name = data.draw(st.sampled_from(scopes(payload)))
+    part = data.draw(st.sampled_from(sorted(scope)))
+    if isinstance(scope[part], dict) and scope[part] and data.draw(st.booleans()):
+        scope, part = scope[part], data.draw(st.sampled_from(sorted(scope[part])))
+    scope[part] = data.draw(json_values | values_of(data.draw(st.sampled_from(subject.of(name, gate=False)))))
+    try:
+        answers = read_judgment(payload, subject=subject)
+    except Invalid:
+        return
+    holds(answers.values, subject)
 
 
 class Desk(RuleBasedStateMachine):
@@ -177,7 +196,6 @@ class Desk(RuleBasedStateMachine):
         assert [payload_of(judgment) for judgment in judgments] == self.kept
         for judgment in judgments:
             holds(judgment.ratings.select_related("criterion"), self.subject)
-            assert max(Counter(label.step for label in judgment.step_labels.all()).values(), default=1) == 1
 
     @invariant()
     def the_draft_is_the_last_one_entered(self) -> None:
