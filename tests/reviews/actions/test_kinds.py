@@ -173,6 +173,13 @@ def test_every_step_of_the_agent_is_labelled(project):
     assert payload_of(judgment)["steps"] == {"2": 0, "3": -1, "4": 1}
 
 
+@pytest.mark.parametrize("again", ["02", " 2", "2 ", "+2", "2.0", "2e0", "٢", "²", "-2", "0x2"])
+def test_a_step_has_one_label_however_its_number_is_written(project, again):
+    assert list(errors_of(labelling(project), make.passing(steps={"2": 1, "3": 1, "4": 1, again: -1}))) == [
+        f"steps.{again}"
+    ]
+
+
 def test_behind_the_first_error_steps_may_stay_without_a_label(project):
     mine = labelling(project, until_first=True)
     assert errors_of(mine, make.passing(steps={"3": -1})) == {"steps": "Label every step: 2 is missing."}
