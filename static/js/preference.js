@@ -158,11 +158,12 @@ export class Preference extends Judgment {
       line.classList.toggle("chosen", line.closest(".criterion").querySelector(":checked")?.value === line.dataset.value);
     }
     const states = this.gateStates();
+    const open = this.wholePasses();
     for (const section of this.form.querySelectorAll("[data-candidate]")) {
       const state = states[Number(section.dataset.candidate) - 1];
       section.dataset.state = state;
       const graded = section.querySelector(".graded");
-      if (graded) graded.disabled = state !== "pass";
+      if (graded) graded.disabled = !open || state !== "pass";
     }
     for (const question of this.form.querySelectorAll("[data-on]")) {
       const asked = this.asks(question);
@@ -172,6 +173,11 @@ export class Preference extends Judgment {
     this.decide(states);
     try { this.evidence = JSON.parse(this.form.elements.evidence.value || "[]"); } catch { this.evidence = []; }
     this.showEvidence();
+  }
+
+  // Whether every gate of the whole item passes: until then there is no quality, of it or of a candidate.
+  wholePasses() {
+    return [...this.form.querySelectorAll(".gate[data-place='']")].every((gate) => gate.querySelector(":checked")?.value === "pass");
   }
 
   // Of each candidate: open, pass, fail or unsure.
@@ -184,10 +190,10 @@ export class Preference extends Judgment {
   }
 
   decide(states) {
-    const whole = [...this.form.querySelectorAll(".gate[data-place='']")].map((gate) => gate.querySelector(":checked")?.value);
+    const open = this.wholePasses();
     const passing = states.flatMap((state, index) => (state === "pass" ? [index + 1] : []));
-    const said = whole.some((answer) => answer !== "pass") ? "Answer the gates first. The preference opens when they pass." : this.verdict(states, passing);
-    const locked = passing.length < 2 || whole.some((answer) => answer !== "pass");
+    const said = !open ? "Answer the gates first. The preference opens when they pass." : this.verdict(states, passing);
+    const locked = passing.length < 2 || !open;
     const line = this.form.querySelector("[data-decided]");
     line.hidden = !said;
     if (line.textContent !== said) line.textContent = said;

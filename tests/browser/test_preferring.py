@@ -139,6 +139,21 @@ def test_a_failed_gate_decides_and_says_so(desk, page):
     assert better_one.value is None
 
 
+def test_quality_of_a_candidate_opens_when_its_own_gates_and_those_of_the_whole_pass(desk, page):
+    comparable = {"key": "comparable", "title": "They answer the same request", "kind": "gate"}
+    careful = {"key": "careful", "title": "Careful", "kind": "binary", "scope": "candidate"}
+    desk(comparable, AUTHORISED, careful, better())
+    quality = page.locator("[data-candidate='1'] .graded")
+    for gate, answer, opens in (
+        ("1-authorised", "pass", False),
+        ("comparable", "fail", False),
+        ("comparable", "pass", True),
+        ("1-authorised", "fail", False),
+    ):
+        page.locator(f"#c-{gate} input[value={answer}]").check(force=True)
+        expect(quality).to_have_js_property("disabled", not opens)
+
+
 def test_a_tie_is_a_point_of_the_scale(desk, page):
     at = desk(better())
     at.press("5", "ArrowDown", "1")

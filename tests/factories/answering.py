@@ -108,7 +108,8 @@ failures = st.fixed_dictionaries(
 def holding(draw: st.DrawFn, subject: Subject) -> dict[str, Any]:
     """A payload that the rubric takes, written as it will be read back."""
     page = _of_scope(draw, subject, None)
-    candidates = [_of_scope(draw, subject, candidate) for candidate in subject.order]
+    opens = set(page["gates"].values()) <= {"pass"}
+    candidates = [_of_scope(draw, subject, candidate, opens=opens) for candidate in subject.order]
     _add_preference(draw, subject, page, candidates)
     payload = {**page, "evidence": _evidence(subject, page, candidates)}
     if candidates:
@@ -121,13 +122,16 @@ def holding(draw: st.DrawFn, subject: Subject) -> dict[str, Any]:
     return payload | {"rationale": draw(texts), "confidence": draw(st.sampled_from([1, 2, 3]))}
 
 
-def _of_scope(draw: st.DrawFn, subject: Subject, candidate: int | None) -> dict[str, Any]:
-    """Gates of which most pass and, where all do, what else is asked; of the item, or of one of its candidates."""
+def _of_scope(draw: st.DrawFn, subject: Subject, candidate: int | None, *, opens: bool = True) -> dict[str, Any]:
+    """Gates of which most pass and, where all do, what else is asked; of the item, or of one of its candidates.
+
+    Of a candidate nothing else is asked where the item's own gates do not let it, and it is not `opens`.
+    """
     scope = "candidate" if candidate else "item"
     words = ["pass"] * 5 + ["fail"] + ["unsure"] * subject.rubric.unsure_allowed
     gates = {gate.key: draw(st.sampled_from(words)) for gate in subject.of(scope, gate=True)}
     given: dict[str, Any] = {}
-    if set(gates.values()) <= {"pass"}:
+    if opens and set(gates.values()) <= {"pass"}:
         for criterion in subject.of(scope, gate=False):
             wanted = criterion.required or draw(st.booleans())
             if criterion.kind != "preference" and wanted and _is_asked(criterion, given):

@@ -69,14 +69,17 @@ def read_answers(
     payload: Mapping[str, Any], *, subject: Subject, unsure_allowed: bool, errors: dict[str, str]
 ) -> list[Answer]:
     """Every answer of the payload, the item's before its candidates'; what is wrong goes into `errors`."""
-    # Preferences follow from which candidates pass their gates, so those are read first.
-    of_candidates = _of_candidates(payload.get("candidates"), subject, unsure_allowed, errors)
-    passing = {c for c in subject.order if _passes(subject.of(Scope.CANDIDATE, gate=True), of_candidates, c)}
     page = _Scope(payload, subject.of(Scope.ITEM, gate=True), subject.of(Scope.ITEM, gate=False))
+    # Preferences follow from which candidates pass their gates, so those are read first.
+    of_candidates = _of_candidates(payload.get("candidates"), subject, unsure_allowed, errors, locked=not page.passes)
+    passing = {c for c in subject.order if _passes(subject.of(Scope.CANDIDATE, gate=True), of_candidates, c)}
     return [*page.read(subject, unsure_allowed, errors, passing=passing), *of_candidates]
 
 
-def _of_candidates(candidates: Any, subject: Subject, unsure_allowed: bool, errors: dict[str, str]) -> list[Answer]:
+def _of_candidates(
+    candidates: Any, subject: Subject, unsure_allowed: bool, errors: dict[str, str], *, locked: bool
+) -> list[Answer]:
+    """What is said of each; no quality where they are `locked`, for a gate of the whole item does not pass."""
     gates, graded = subject.of(Scope.CANDIDATE, gate=True), subject.of(Scope.CANDIDATE, gate=False)
     rows = [] if candidates is None else candidates
     if not isinstance(rows, Sequence) or isinstance(rows, str) or len(rows) > len(subject.order):
@@ -91,7 +94,7 @@ def _of_candidates(candidates: Any, subject: Subject, unsure_allowed: bool, erro
             continue
         for key in set(row) - {"gates", "criteria", "notes", "failure"}:
             errors[f"{name}{str(key)[:60]}"] = "A candidate has no such field."
-        scope = _Scope(row, gates, graded, name=name, candidate=candidate)
+        scope = _Scope(row, gates, graded, name=name, candidate=candidate, locked=locked)
         answers += scope.read(subject, unsure_allowed, errors)
     return answers
 
@@ -110,6 +113,14 @@ class _Scope:
     graded: list[Criterion]
     name: str = ""
     candidate: int | None = None
+    locked: bool = False
+
+    @property
+    def passes(self) -> bool:
+        """Whether every gate is answered, and with a pass."""
+        given = self.given.get("gates")
+        answers = given if isinstance(given, Mapping) else {}
+        return all(answers.get(gate.key) == "pass" for gate in self.gates)
 
     def read(
         self, subject: Subject, unsure_allowed: bool, errors: dict[str, str], passing: set[int] | None = None
@@ -119,8 +130,7 @@ class _Scope:
         self._refuse_unknown(gates, "gates", self.gates, errors)
         self._refuse_unknown(quality, "criteria", self.graded, errors)
         answers = self._read_gates(gates, unsure_allowed, errors)
-        answered = {answer.criterion for answer in answers if answer.value == GateAnswer.PASS}
-        all_pass = all(gate in answered for gate in self.gates)
+        all_pass = self.passes and not self.locked
         for criterion in self.graded:
             answer = self._read_one(criterion, quality, answers, all_pass, subject, errors, passing or set())
             if answer:
