@@ -117,24 +117,29 @@ DECIDED = """
     SELECT true FROM reviews_adjudication decision
     WHERE decision.queue_item_id = drawn.queue_item_id AND decision.lead_id + 0 = %(rater)s LIMIT 1
 """
+# Gold that was placed with the rater; how it ended goes behind.
+MET = """
+    SELECT met.gold_item_id FROM goldsets_goldplacement met WHERE met.rater_id = %(rater)s
+    AND (SELECT placed.state FROM reviews_assignment placed WHERE placed.id = met.assignment_id)
+"""
 # The gold for this rater, while an open slot is left for them: one they gave back or let run out, else the least used
-# that was never before them, by chance where several were used as little. What they had of an item is looked up gold by
-# gold until one will do, and never joined: the planner would go through all that they ever judged for each.
+# that was never before them, by chance where several were used as little. Gold that they have judged is left out at
+# once, by a list that is made once; gone through one by one, or joined, it made gold slower than plain, the more the
+# more they had met. What else they had of an item is looked up gold by gold until one will do, and never joined: the
+# planner would go through all that they ever judged for each.
 PICK = f"""
-    SELECT gold.id, gold.queue_item_id, chosen.placement, chosen.slot
+    SELECT gold.id, gold.queue_item_id, chosen.returned, chosen.slot
     FROM (
-        SELECT drawn.id, drawn.placement, (SELECT earlier.slot_id {EARLIER}) AS slot
+        SELECT drawn.id, drawn.returned, (SELECT earlier.slot_id {EARLIER}) AS slot
         FROM (
-            SELECT gold.id, gold.queue_item_id, placement.id AS placement
+            SELECT gold.id, gold.queue_item_id, gold.id = ANY (ARRAY({MET} IN ('released', 'expired'))) AS returned
             FROM goldsets_golditem gold
-            LEFT JOIN goldsets_goldplacement placement
-                ON placement.gold_item_id = gold.id AND placement.rater_id = %(rater)s
             WHERE gold.queue_id = %(queue)s AND gold.state = 'active' AND gold.added_by_id <> %(rater)s
-            ORDER BY placement.id IS NULL, gold.times_used, random()
+              AND gold.id <> ALL (ARRAY({MET} NOT IN ('released', 'expired')))
+            ORDER BY returned DESC, gold.times_used, random()
             OFFSET 0
         ) drawn
-        WHERE coalesce(
-            (SELECT drawn.placement IS NOT NULL AND earlier.state IN ('released', 'expired') {EARLIER}), true)
+        WHERE coalesce((SELECT drawn.returned AND earlier.state IN ('released', 'expired') {EARLIER}), true)
           AND ({LEARNED}) IS NULL AND ({SAID}) IS NULL AND ({DECIDED}) IS NULL
           AND ({NEXT_SLOT}) IS NOT NULL
         LIMIT 1
@@ -165,8 +170,8 @@ def _deal_gold(queue: Queue, rater: Any, cursor: RaterCursor, now: datetime, pla
     picked = first_row(PICK, **next_slot_values(cursor))
     if picked is None:
         return None
-    gold, queue_item, placement, slot = picked
-    if placement:
+    gold, queue_item, returned, slot = picked
+    if returned:
         return lease(slot=SAME_SLOT, also=PLAN, queue=queue, rater=rater, now=now, values={"slot": slot, **plan})
     values = {"gold": gold, "queue_item": queue_item, **plan}
     return lease(slot=NEW_SLOT, also=NOTE_PLACEMENT + PLAN, queue=queue, rater=rater, now=now, values=values)
