@@ -19,6 +19,7 @@ it, and a claim is what a rater waits for. `make bench` holds a claim against th
 """
 
 import random
+import time
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
@@ -61,6 +62,11 @@ def dealer() -> Any:
     return import_string(settings.DEALER)
 
 
+DICE = random.SystemRandom()
+# Far more than ways of dealing differ by, far less than anybody notices.
+DRAWN_SECONDS = 0.006
+
+
 def claim(*, actor: Any, queue: Queue) -> Assignment:
     """The rater's next item in this queue, leased to them. Raises Forbidden, or NothingToDeal with the reason."""
     check(actor, "judge", queue.project)
@@ -77,6 +83,17 @@ def claim(*, actor: Any, queue: Queue) -> Assignment:
         if queue.purpose != Purpose.WORK:
             raise NothingToDeal(done_sentence(queue))
         raise NothingToDeal("Nothing is waiting for you in this queue: every open item has gone to others or to you.")
+    return assignment
+
+
+def claim_in_drawn_time(*, actor: Any, queue: Queue) -> Assignment:
+    """As `claim`, for whoever sees how long it takes: behind it a moment passes that is drawn.
+
+    Ways of dealing differ by fractions of a millisecond. Nobody can time the same item twice, so what is drawn covers
+    that.
+    """
+    assignment = claim(actor=actor, queue=queue)
+    time.sleep(DICE.uniform(0, DRAWN_SECONDS))
     return assignment
 
 

@@ -10,7 +10,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from reviews.actions.correcting import correct
-from reviews.actions.dealing import NothingToDeal, claim, ended_sentence, own_assignment, release, renew, skip
+from reviews.actions.dealing import (
+    NothingToDeal,
+    claim_in_drawn_time,
+    ended_sentence,
+    own_assignment,
+    release,
+    renew,
+    skip,
+)
 from reviews.actions.judging import is_correctable, save_draft, submit
 from reviews.api.base import AssayView, Text, Whole, YesNo, any_queue_for
 from reviews.api.rubrics import CriterionOut, NoteOut, StepLabels
@@ -226,7 +234,7 @@ class Claim(AssayView):
         """Take your next item, or get the one you hold. For experts and leads."""
         queue = any_queue_for(request.user, uid, "judge")
         try:
-            assignment = claim(actor=request.user, queue=queue)
+            assignment = claim_in_drawn_time(actor=request.user, queue=queue)
         except NothingToDeal as nothing:
             return Response(status=204, headers={"X-Assay-Reason": quote(nothing.message)})
         return Response(whole(own_assignment(actor=request.user, uid=assignment.uid)), status=201)

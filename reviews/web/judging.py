@@ -17,7 +17,15 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from reviews.actions import correcting as corrections
 from reviews.actions import judging as actions
 from reviews.actions.correcting import UNDO_SECONDS
-from reviews.actions.dealing import NothingToDeal, claim, ended_sentence, own_assignment, release, renew, skip
+from reviews.actions.dealing import (
+    NothingToDeal,
+    claim_in_drawn_time,
+    ended_sentence,
+    own_assignment,
+    release,
+    renew,
+    skip,
+)
 from reviews.enums import AssignmentState, ItemKind, NormingState, Purpose, SkipReason
 from reviews.errors import AssayError, Conflict, Invalid, NotFound
 from reviews.models import Assignment, Draft, Queue, Trajectory
@@ -56,7 +64,7 @@ def start(request: HtmxRequest, uid: str) -> HttpResponse:
     queue = _queue(request, uid)
     if request.method == "POST":
         try:
-            return redirect("reviews:assignment", uid=claim(actor=request.user, queue=queue).uid)
+            return redirect("reviews:assignment", uid=claim_in_drawn_time(actor=request.user, queue=queue).uid)
         except NothingToDeal as nothing:
             return _nothing(request, queue, nothing)
     notes = notes_of(queue.guideline, policy=None).guideline
@@ -382,7 +390,7 @@ def _exchange_only(request: HtmxRequest, response: HttpResponse, part: str) -> H
 def _next(request: HtmxRequest, queue: Queue, *, said: str, undo: dict[str, Any] | None = None) -> HttpResponse:
     """The page of the next item, or the reason why there is none."""
     try:
-        mine = claim(actor=request.user, queue=queue)
+        mine = claim_in_drawn_time(actor=request.user, queue=queue)
     except NothingToDeal as nothing:
         return _nothing(request, queue, nothing, undo=undo)
     except AssayError as error:

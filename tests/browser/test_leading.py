@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from reviews.enums import QueueItemState
 from reviews.models import Label, Rubric
@@ -171,6 +172,6 @@ def test_engineers_and_admins_find_their_pages_only(
         assert page.get_by_role("navigation", name="Project").get_by_role("link").all_inner_texts() == expected
         for name in expected:
             page.get_by_role("navigation", name="Project").get_by_role("link", name=name).click()
-            assert page.get_by_role("heading", level=1).count() == 1
+            expect(page.get_by_role("heading", level=1)).to_have_count(1)
             no_barriers(page)
         context.close()
