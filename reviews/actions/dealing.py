@@ -54,17 +54,14 @@ from reviews.rules import check
 NOTE_LENGTH = 2000
 # How many open slots come before one that was given back.
 SLOTS_IN_BETWEEN = 12
+# Seconds that pass at most behind a claim: far more than ways of dealing differ by, far less than anybody notices.
+DRAWN_SECONDS = 0.006
 
 
 @cache
 def dealer() -> Any:
     """The function that picks what a rater gets, named by the DEALER setting."""
     return import_string(settings.DEALER)
-
-
-DICE = random.SystemRandom()
-# Far more than ways of dealing differ by, far less than anybody notices.
-DRAWN_SECONDS = 0.006
 
 
 def claim(*, actor: Any, queue: Queue) -> Assignment:
