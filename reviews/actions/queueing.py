@@ -303,11 +303,13 @@ def shuffle(*, actor: Any, queue: Queue) -> Queue:
     breaks off, the queue is still one in order of arrival, and another call draws all again.
     """
     check(actor, "manage_queue", queue.project)
+    now = Queue.objects.get(pk=queue.pk)
+    if now.order == QueueOrder.SHUFFLED:
+        return now
     items = list(queue.queue_items.order_by("-pk").values_list("pk", flat=True))
-    if Queue.objects.get(pk=queue.pk).order != QueueOrder.SHUFFLED:
-        for at in range(0, len(items), BATCH):
-            with transaction.atomic():
-                _draw_places(items[at : at + BATCH])
+    for at in range(0, len(items), BATCH):
+        with transaction.atomic():
+            _draw_places(items[at : at + BATCH])
     with transaction.atomic():
         queue = Queue.objects.select_for_update(no_key=True).get(pk=queue.pk)
         if queue.order == QueueOrder.SHUFFLED:
