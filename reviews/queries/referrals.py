@@ -117,10 +117,6 @@ def first_answer(queue_item: QueueItem, lead: Any) -> FirstAnswer | None:
     return FirstAnswer.objects.filter(queue_item=queue_item, lead=lead).first()
 
 
-def answers_first(queue: Queue, lead: Any) -> QuerySet[FirstAnswer]:
-    return FirstAnswer.objects.filter(queue_item__queue=queue, lead=lead)
-
-
 def unanswered_by(lead: Any) -> QuerySet[QueueItem]:
     """Items of which this lead is told nobody's answer yet: in queues where leads answer first, those that are not
     settled and that they have not answered."""

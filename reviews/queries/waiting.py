@@ -13,7 +13,7 @@ from django.db.models import Q
 from reviews.enums import CriterionKind
 from reviews.models import Criterion, Judgment, Queue, QueueItem
 from reviews.queries.payloads import payload_of
-from reviews.queries.referrals import answers_first
+from reviews.queries.referrals import unanswered_by
 
 
 def queue_item_by_uid(uid: Any) -> QueueItem | None:
@@ -38,8 +38,10 @@ def raters_of(row: QueueItem, lead: Any) -> list[tuple[str, Any]]:
 
 
 def _under_letters(rows: Iterable[QueueItem], lead: Any) -> dict[int, list[Judgment]]:
-    """By queue item each rater's latest judgment, in the order of their letters."""
-    of_item = {row.item_id: row for row in rows if _is_open(row, lead)}
+    """By queue item each rater's latest judgment, in the order of their letters. Two queries."""
+    rows = list(rows)
+    hidden = set(unanswered_by(lead).filter(pk__in=[row.pk for row in rows]).values_list("pk", flat=True))
+    of_item = {row.item_id: row for row in rows if row.pk not in hidden}
     queues = {row.queue_id for row in of_item.values()}
     judgments = (
         Judgment.objects.filter(queue__in=queues, item__in=of_item, occasion=1)
@@ -54,10 +56,6 @@ def _under_letters(rows: Iterable[QueueItem], lead: Any) -> dict[int, list[Judgm
         of_item[item].pk: sorted(said, key=lambda judgment: _turn(lead, of_item[judgment.item_id], judgment))
         for item, said in found.items()
     }
-
-
-def _is_open(row: QueueItem, lead: Any) -> bool:
-    return not row.queue.lead_answers_first or answers_first(row.queue, lead).filter(queue_item=row).exists()
 
 
 def _turn(lead: Any, row: QueueItem, judgment: Judgment) -> str:
