@@ -42,6 +42,7 @@ from goldsets.queries.calibration import (
     watching,
 )
 from goldsets.queries.datasets import dataset_version_by_id
+from goldsets.queries.doubts import count_doubts
 from goldsets.queries.graders import grader_by_id, version_and_person, version_by_id
 from goldsets.queries.guards import guarded_projects
 from goldsets.queries.instrument import Asked, InstrumentReport, asked_for, count_instrument, seen_instrument
@@ -191,9 +192,10 @@ def count_watched_agreement() -> None:
 
 @shared_task
 def review_all_standings() -> None:
-    """Put the raters of every open queue that mixes in gold to the test, away from their own requests."""
+    """Put the raters of every open queue that mixes in gold to the test, and the gold itself, away from requests."""
     for queue in measured_queues():
         review_standings(queue=queue)
+        count_doubts(queue)
 
 
 @shared_task

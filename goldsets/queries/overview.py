@@ -13,7 +13,8 @@ from django.utils import timezone
 from goldsets.enums import GoldState
 from goldsets.models import GoldItem, GoldPlacement, GoldPolicy, GoldSchedule
 from goldsets.queries.agreement import Kept
-from goldsets.queries.gold import doubtful_gold, proposal_count
+from goldsets.queries.doubts import doubts_about_gold
+from goldsets.queries.gold import proposal_count
 from goldsets.queries.rationales import open_flags
 from goldsets.queries.stages import stopped_by_rule
 from goldsets.queries.standing import proposed_moves
@@ -227,13 +228,13 @@ def hints(queue: Queue, seen: Overview, kept: Kept | None) -> list[Hint]:
 
 def _gold_in_doubt(queue: Queue) -> list[Hint]:
     """What raters or the answers themselves say against gold in use."""
-    kinds = Counter(doubt.kind for row in doubtful_gold(queue) for doubt in row.doubts)
+    kinds = doubts_about_gold(queue)
     found = []
-    if disputed := kinds.pop("disputed", 0):
+    if disputed := kinds["disputed"]:
         wait = "waits" if disputed == 1 else "wait"
         words = f"{counted(disputed, 'gold item')} that raters challenged {wait} for an answer."
         found.append(Hint(words, "Answer", "goldsets:gold"))
-    if others := kinds.total():
+    if others := kinds.total() - disputed:
         words = (
             f"{counted(others, 'doubt')} about gold in use: missed by most, perhaps passed on, or decided otherwise."
         )

@@ -18,8 +18,10 @@ from goldsets.actions.gold import (
 from goldsets.actions.importing_gold import import_gold
 from goldsets.enums import GoldState, KeySource, KeyState
 from goldsets.models import GoldItem, GoldKey, GoldSchedule
+from goldsets.queries.doubts import doubts_about_gold
 from goldsets.queries.gold import candidates, gold_page, gold_pool
 from goldsets.queries.overview import hints, overview
+from goldsets.tasks import review_all_standings
 from reviews.actions.adjudicating import adjudicate
 from reviews.actions.dealing import NothingToDeal, claim
 from reviews.actions.judging import submit
@@ -262,6 +264,14 @@ def test_gold_on_which_later_answers_are_right_and_fast_may_have_been_passed_on_
     said = [(hint.words, hint.page) for hint in hints(queue, overview(queue), None)]
     words = "1 doubt about gold in use: missed by most, perhaps passed on, or decided otherwise."
     assert (words, "goldsets:gold") in said
+
+
+def test_many_answers_on_gold_are_gone_through_by_the_worker_and_not_while_a_lead_waits(project, monkeypatch):
+    monkeypatch.setattr("goldsets.queries.doubts.FEW_ANSWERS", 5)
+    queue, _first = met_by_twelve(project, lambda late: (make.passing(success=0), 300))
+    assert doubts_about_gold(queue) == {}
+    review_all_standings()
+    assert doubts_about_gold(queue) == {"missed": 1}
 
 
 def test_gold_that_most_miss_may_be_what_is_wrong(project):
