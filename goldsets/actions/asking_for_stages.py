@@ -1,6 +1,7 @@
 """Asks the judges that are at work in a queue about what has come in, within the budgets of their stages."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 from django.db import transaction
 from django.utils import timezone
@@ -9,7 +10,7 @@ from goldsets.actions.judges import begin_run, moved
 from goldsets.enums import JudgeRunState, JudgeScope
 from goldsets.models import JudgeRun, Stage
 from goldsets.queries.judges import cannot_ask, setup_of, unfinished_runs
-from goldsets.queries.stages import Asking, asking_of, last_asking, stage_by_id, to_ask
+from goldsets.queries.stages import last_asking, money_left, stage_by_id, to_ask
 from reviews.enums import QueueState
 from reviews.errors import Conflict
 
@@ -28,17 +29,17 @@ def ask_for_stage(*, stage_id: int, at_once: bool = False) -> JudgeRun | None:
     """
     Stage.objects.select_for_update(no_key=True).get(pk=stage_id)
     stage = stage_by_id(stage_id)
-    judge, asking = stage.reviewer.judge, asking_of(stage)
-    if judge is None or asking is None or not stage.is_live or stage.queue.state != QueueState.OPEN:
+    judge, left = stage.reviewer.judge, money_left(stage)
+    if judge is None or left <= 0 or not stage.is_live or stage.queue.state != QueueState.OPEN:
         return None
-    busy = unfinished_runs().filter(version=judge, queue=stage.queue).exists()
-    if busy or asking.left <= 0 or cannot_ask(setup_of(judge)):
+    if unfinished_runs().filter(version=judge, queue=stage.queue).exists():
         return None
     last = last_asking(stage)
     if last and last.state != JudgeRunState.FINISHED:
-        return _again(last, asking, at_once=at_once)
-    items = to_ask(stage)
-    if not items or not (at_once or last is None or _is_past(last, GATHERED_FOR)):
+        return _again(last, left, at_once=at_once)
+    gathered = at_once or last is None or _is_past(last, GATHERED_FOR)
+    items = to_ask(stage) if gathered else []
+    if not items or cannot_ask(setup_of(judge)):
         return None
     try:
         return begin_run(
@@ -46,7 +47,7 @@ def ask_for_stage(*, stage_id: int, at_once: bool = False) -> JudgeRun | None:
             version=judge,
             queue=stage.queue,
             items=items,
-            budget=asking.left,
+            budget=left,
             scope=JudgeScope.UNSETTLED,
             stage=stage,
         )
@@ -55,13 +56,15 @@ def ask_for_stage(*, stage_id: int, at_once: bool = False) -> JudgeRun | None:
         return None
 
 
-def _again(run: JudgeRun, asking: Asking, *, at_once: bool) -> JudgeRun | None:
+def _again(run: JudgeRun, left: Decimal, *, at_once: bool) -> JudgeRun | None:
     """The stage's last run, where it may go on: with all that is left of the budget."""
-    raised = asking.left > run.budget - run.spent
+    raised = left > run.budget - run.spent
     failed = run.state == JudgeRunState.FAILED and (at_once or _is_past(run, TRIED_AGAIN_AFTER))
     if not failed and not (run.state == JudgeRunState.STOPPED and raised):
         return None
-    budget = run.spent + asking.left
+    if cannot_ask(setup_of(run.version)):
+        return None
+    budget = run.spent + left
     return run if moved(run, JudgeRunState.WAITING, budget=budget, finished_at=None, error="") else None
 
 

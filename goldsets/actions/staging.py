@@ -39,7 +39,7 @@ from goldsets.enums import (
     StageWork,
 )
 from goldsets.models import GoldItem, Reviewer, Stage, StageVerdict
-from goldsets.queries.judges import cannot_show, setup_of
+from goldsets.queries.judges import setup_of
 from goldsets.queries.stages import (
     as_items,
     compiled_from,
@@ -359,8 +359,7 @@ def _expiry(stage: Stage) -> str:
         return f"The queue is judged by another rubric: {queue.rubric}, where it was {stage.rubric}."
     if queue.guideline_id != stage.guideline_id:
         return f"The queue is judged by another guideline: {queue.guideline}, where it was {stage.guideline}."
-    judge = stage.reviewer.judge
-    return cannot_show(setup_of(judge)) if judge else ""
+    return ""
 
 
 @transaction.atomic

@@ -6,7 +6,7 @@ to it. Only labels that people made are compared; what a reviewer settled itself
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from math import log1p
@@ -417,7 +417,7 @@ class Watched:
 
 
 @dataclass(frozen=True)
-class Asking:
+class AskedSoFar:
     """How far a stage's judge has come: US dollars spent and allowed, items about which nobody has asked it yet.
 
     `held_up` says why it is not asked just now; "" where it is, or has nothing to be asked.
@@ -428,35 +428,36 @@ class Asking:
     waiting: int
     held_up: str
 
-    @property
-    def left(self) -> Decimal:
-        return self.budget - self.spent
 
-
-def asking_of(stage: Stage) -> Asking | None:
+def asked_so_far(stage: Stage) -> AskedSoFar | None:
     """None for a reviewer that asks nobody."""
     judge = stage.reviewer.judge
     if judge is None:
         return None
-    runs = JudgeRun.objects.filter(stage=stage)
-    spent = runs.aggregate(spent=Sum("spent", default=Decimal(0)))["spent"]
-    unasked = JudgedItem.objects.filter(run__in=runs, state=JudgedState.WAITING).count()
-    found = Asking(spent, stage.budget, len(to_ask(stage)) + unasked, "")
-    return replace(found, held_up=_held_up(judge, last_asking(stage), found)) if found.waiting else found
+    begun = JudgedItem.objects.filter(run__stage=stage, state=JudgedState.WAITING).count()
+    waiting, left = begun + len(to_ask(stage)), money_left(stage)
+    held_up = _held_up(judge, last_asking(stage), left) if waiting else ""
+    return AskedSoFar(stage.budget - left, stage.budget, waiting, held_up)
+
+
+def money_left(stage: Stage) -> Decimal:
+    """What of the stage's budget its judge has not taken yet, in US dollars."""
+    spent: Decimal = JudgeRun.objects.filter(stage=stage).aggregate(spent=Sum("spent", default=Decimal(0)))["spent"]
+    return stage.budget - spent
 
 
 def last_asking(stage: Stage) -> JudgeRun | None:
     return JudgeRun.objects.filter(stage=stage).order_by("-pk").first()
 
 
-def _held_up(judge: GraderVersion, last: JudgeRun | None, asking: Asking) -> str:
+def _held_up(judge: GraderVersion, last: JudgeRun | None, left: Decimal) -> str:
     if why := cannot_ask(setup_of(judge)):
         return why
     if last and last.state == JudgeRunState.CANCELLED:
         return "Somebody stopped the judge's run in this queue. Let it go on there, or take the stage out."
     if last and last.state == JudgeRunState.FAILED:
         return f"{last.error} It is tried again every ten minutes."
-    if asking.left <= 0 or (last and last.state == JudgeRunState.STOPPED and asking.left <= last.budget - last.spent):
+    if left <= 0 or (last and last.state == JudgeRunState.STOPPED and left <= last.budget - last.spent):
         return "Its budget does not allow for another item. What waits is with people; raise the budget to go on."
     return ""
 
@@ -474,7 +475,7 @@ class Live:
     besides: tuple[str, ...]
     watched: Watched
     last_at: datetime | None
-    asking: Asking | None
+    asking: AskedSoFar | None
 
     @property
     def takes(self) -> list[int]:
@@ -516,7 +517,7 @@ def live_of(stage: Stage) -> Live:
         besides=tuple(asked_besides(stage.reviewer)),
         watched=watched(stage),
         last_at=stage.verdicts.order_by("-pk").values_list("at", flat=True).first(),
-        asking=asking_of(stage),
+        asking=asked_so_far(stage),
     )
 
 

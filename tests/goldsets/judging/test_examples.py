@@ -3,6 +3,7 @@
 import io
 import json
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -11,9 +12,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from goldsets.actions.compiling import run_compile, start_compile
+from goldsets.actions.expiring import expire_reviewers
 from goldsets.actions.judges import with_examples
 from goldsets.actions.probes import make_probes
 from goldsets.actions.splitting import seal_splits
+from goldsets.actions.staging import run_stage, start_stage
 from goldsets.models import GraderScore, JudgeSetup, Probe
 from goldsets.queries.calibration import calibration, question
 from goldsets.reviewing.bundle import prompt as bundled
@@ -25,10 +28,11 @@ from reviews.enums import Role
 from reviews.errors import Conflict, Invalid
 from reviews.models import Event, Item, Membership, QueueItem, Task
 from tests import factories as make
-from tests.factories import judges
+from tests.factories import judges, stages
 from tests.factories.furnished import judge as submit
 from tests.goldsets.judging.endpoint import parts_of
 from tests.goldsets.judging.test_judges import model  # noqa: F401  a fixture
+from tests.goldsets.judging.test_judges_at_work import ARTEFACT
 from tests.goldsets.reviewing.made import labelled
 from tests.reviews.api.talking import by, is_problem
 from tests.reviews.web.test_judging import enter
@@ -130,6 +134,20 @@ def test_a_judge_with_an_example_of_a_family_that_was_held_out_since_is_not_aske
     other = with_examples(actor=make.lead_of(queue.project), setup=setup, examples=2)
     assert shown not in dict(families(other))
     assert judges.work_off(judges.start(other, queue)).state == "finished"
+
+
+def test_a_stage_ends_with_its_reviewer_when_an_example_of_its_judge_is_held_out_since(lead, queue, model):  # noqa: F811
+    setup = judges.judge(queue, criterion="authorised", examples=4)
+    reviewer = stages.signed(queue, rung="judge", judge=setup.version, artefact=ARTEFACT)
+    stage = start_stage(actor=lead, queue=queue, reviewer=reviewer, budget=Decimal(1))
+    assert expire_reviewers() == 0
+    run_stage(stage_id=stage.pk)
+    Task.objects.filter(family=setup.examples[0]["family"]).update(split="held_out")
+    assert expire_reviewers() == 1
+    run_stage(stage_id=stage.pk)
+    stage.refresh_from_db()
+    assert stage.state == "expired"
+    assert "of its examples is held out by now" in stage.why
 
 
 def test_a_reviewer_is_not_compiled_from_a_judge_whose_example_is_held_out_since(lead, queue, model):  # noqa: F811

@@ -12,7 +12,7 @@ from goldsets.actions.judge_work import run_judge
 from goldsets.actions.judges import cancel_judge, resume_judge
 from goldsets.actions.staging import change_stage, let_decide, run_stage, start_stage
 from goldsets.models import JudgedItem, JudgeRun, Stage, StageVerdict
-from goldsets.queries.stages import asking_of, live_of
+from goldsets.queries.stages import asked_so_far, live_of
 from reviews.actions.adjudicating import decide_ahead
 from reviews.actions.dealing import claim
 from reviews.actions.judging import submit
@@ -145,17 +145,17 @@ def test_nothing_is_asked_that_could_go_over_its_budget_and_more_money_lets_it_g
     stages.more(queue, *(f"{REFUND} Number {number}." for number in range(8)))
     run = look(stage)
     assert run.state == "stopped"
-    spent = asking_of(stage).spent
+    spent = asked_so_far(stage).spent
     assert 0 < spent < 8 * AN_ANSWER
     asked = len(model.heard)
     assert look(stage) is None
-    assert "budget does not allow" in asking_of(stage).held_up
+    assert "budget does not allow" in asked_so_far(stage).held_up
     change_stage(actor=lead, stage=stage, budget=Decimal(1))
     stage.refresh_from_db()
     assert look(stage) == run
-    assert (asking_of(stage).waiting, asking_of(stage).held_up) == (0, "")
+    assert (asked_so_far(stage).waiting, asked_so_far(stage).held_up) == (0, "")
     assert len(verdicts(stage)) == 8
-    assert asking_of(stage).spent == 8 * AN_ANSWER
+    assert asked_so_far(stage).spent == 8 * AN_ANSWER
     assert len(model.heard) == 8 > asked
 
 
@@ -164,7 +164,7 @@ def test_what_somebody_stopped_stays_stopped_until_they_let_it_go_on(lead, queue
     run = ask_for_stage(stage_id=stage.pk)
     cancel_judge(actor=lead, run=run)
     assert ask_for_stage(stage_id=stage.pk, at_once=True) is None
-    assert "Somebody stopped" in asking_of(stage).held_up
+    assert "Somebody stopped" in asked_so_far(stage).held_up
     resume_judge(actor=lead, run=run, budget=Decimal(1))
     run_judge(run_id=run.pk)
     run_stage(stage_id=stage.pk)
