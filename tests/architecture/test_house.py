@@ -46,6 +46,20 @@ def test_what_is_kept_in_another_form_is_counted_anew():
     assert set(offenders) == elsewhere
 
 
+def test_a_statistic_on_a_page_stands_with_its_interval():
+    """Or in a word why it has none. Of the three that never have one, what they were counted from stands beside."""
+    without = {"average_precision", "ece", "spread"}
+    offenders = [
+        f"{named(path)}: {shown}"
+        for path in files("*.html", "templates")
+        for text in [path.read_text()]
+        for shown in re.findall(r"([\w.]+)\|value\b", text)
+        if not re.search(rf"{re.escape(shown)}\|(?:interval|beneath|why)\b", text)
+        and shown.split(".")[-1] not in without
+    ]
+    assert offenders == []
+
+
 def test_no_page_has_script_or_style_in_it():
     handler = re.compile(r"<[^>]*\son[a-z]+\s*=", re.IGNORECASE)
     style = re.compile(r"<style\b|<[^>]*\sstyle\s*=", re.IGNORECASE)
